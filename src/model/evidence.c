@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Evidence as JSON and back. Far's half arrives from a peer and stored runs from a file, so every count is
+ * bounded and every type checked; the scalar fields of an end and of a connection are rows of two tables.
+ */
+#include "model/evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+enum field_kind { FIELD_UNSIGNED, FIELD_SIGNED, FIELD_REAL, FIELD_BOOL, FIELD_TEXT };
+
+struct field {
+	const char *key;
+	enum field_kind kind;
+	size_t offset, size;
+};
+
+#define ROW(type, kind, member) {#member, kind, offsetof(struct type, member), sizeof(((struct type *)0)->member)}
+
+static const struct field connection_fields[] = {
+	ROW(wr_connection, FIELD_UNSIGNED, sndbuf_req_bytes),
+	ROW(wr_connection, FIELD_UNSIGNED, sndbuf_eff_bytes),
+	ROW(wr_connection, FIELD_UNSIGNED, rcvbuf_req_bytes),
+	ROW(wr_connection, FIELD_UNSIGNED, rcvbuf_eff_bytes),
+	ROW(wr_connection, FIELD_BOOL, snd_autotuning),
+	ROW(wr_connection, FIELD_BOOL, rcv_autotuning),
+	ROW(wr_connection, FIELD_BOOL, nodelay),
+	ROW(wr_connection, FIELD_SIGNED, mss_bytes),
+	ROW(wr_connection, FIELD_SIGNED, ran_on_cpu),
+	ROW(wr_connection, FIELD_TEXT, congestion),
+	ROW(wr_connection, FIELD_TEXT, local),
+	ROW(wr_connection, FIELD_TEXT, peer),
+	{NULL, 0, 0, 0},
+};
+
+static const struct field end_fields[] = {
+	ROW(wr_end, FIELD_TEXT, host),
+	ROW(wr_end, FIELD_TEXT, kernel),
+	ROW(wr_end, FIELD_UNSIGNED, tcp_rmem_max_bytes),
+	ROW(wr_end, FIELD_UNSIGNED, tcp_wmem_max_bytes),
+	ROW(wr_end, FIELD_UNSIGNED, core_rmem_max_bytes),
+	ROW(wr_end, FIELD_UNSIGNED, core_wmem_max_bytes),
+	ROW(wr_end, FIELD_SIGNED, n_cpus),
+	ROW(wr_end, FIELD_SIGNED, write_bytes),
+	ROW(wr_end, FIELD_SIGNED, duration_ns),
+	ROW(wr_end, FIELD_REAL, other_cpu_ratio),
+	ROW(wr_end, FIELD_BOOL, may_force),
+	{NULL, 0, 0, 0},
+};
+
+static const struct field evidence_fields[] = {
+	ROW(wr_evidence, FIELD_SIGNED, steady_from_ns),
+	ROW(wr_evidence, FIELD_SIGNED, steady_to_ns),
+	ROW(wr_evidence, FIELD_SIGNED, path_rtt_ns),
+	ROW(wr_evidence, FIELD_BOOL, ramping),
+	ROW(wr_evidence, FIELD_BOOL, complete),
+	{NULL, 0, 0, 0},
+};
+
+static json_t *field_to_json(const struct field *field, const void *value)
+{
+	switch (field->kind) {
+	case FIELD_UNSIGNED:
+		return *(const uint64_t *)value == WR_UNSET ? NULL : json_integer((json_int_t)*(const uint64_t *)value);
+	case FIELD_SIGNED:
+		return json_integer(*(const int64_t *)value);
+	case FIELD_REAL:
+		return json_real(*(const double *)value);
+	case FIELD_BOOL:
+		return json_boolean(*(const bool *)value);
+	case FIELD_TEXT:
+		return json_string(value);
+	}
+	return NULL;
+}
+
+static json_t *fields_to_json(const struct field *fields, const void *from)
+{
+	json_t *object = json_object();
+
+	for (; fields->key; fields++) {
+		json_t *value = field_to_json(fields, (const char *)from + fields->offset);
+
+		if (value)
+			json_object_set_new(object, fields->key, value);
+	}
+	return object;
+}
+
+static bool field_from_json(const struct field *field, void *to, const json_t *value)
+{
+	switch (field->kind) {
+	case FIELD_UNSIGNED:
+		*(uint64_t *)to = json_is_integer(value) && json_integer_value(value) >= 0
+					  ? (uint64_t)json_integer_value(value)
+					  : WR_UNSET;
+		return !value || json_is_integer(value);
+	case FIELD_SIGNED:
+		*(int64_t *)to = json_integer_value(value);
+		return !value || json_is_integer(value);
+	case FIELD_REAL:
+		*(double *)to = json_number_value(value);
+		return !value || json_is_number(value);
+	case FIELD_BOOL:
+		*(bool *)to = json_is_true(value);
+		return !value || json_is_boolean(value);
+	case FIELD_TEXT:
+		memset(to, 0, field->size);
+		if (json_is_string(value))
+			strncpy(to, json_string_value(value), field->size - 1);
+		return !value || json_is_string(value);
+	}
+	return false;
+}
+
+static int fields_from_json(const struct field *fields, void *to, const json_t *object, struct weir_err *err)
+{
+	for (; fields->key; fields++) {
+		if (!field_from_json(fields, (char *)to + fields->offset, json_object_get(object, fields->key)))
+			return wr_err_set(err, WEIR_ERR_PEER, "evidence", "%s has the wrong type", fields->key);
+	}
+	return 0;
+}
+
+void wr_end_deinit(struct wr_end *end)
+{
+	for (size_t i = 0; i < end->n_connections; i++)
+		wr_series_deinit(&end->connections[i].series);
+	free(end->connections);
+	end->connections = NULL;
+	end->n_connections = 0;
+}
+
+int wr_end_init(struct wr_end *end, size_t n_connections, struct weir_err *err)
+{
+	memset(end, 0, sizeof *end);
+	end->tcp_rmem_max_bytes = end->tcp_wmem_max_bytes = WR_UNSET;
+	end->core_rmem_max_bytes = end->core_wmem_max_bytes = WR_UNSET;
+	end->other_cpu_ratio = -1;
+	end->connections = calloc(n_connections ? n_connections : 1, sizeof *end->connections);
+	if (!end->connections)
+		return wr_err_memory(err, "connections");
+	end->n_connections = n_connections;
+	return 0;
+}
+
+json_t *wr_end_to_json(const struct wr_end *end, bool with_samples)
+{
+	json_t *object = fields_to_json(end_fields, end);
+	json_t *connections = json_array(), *counters = json_object();
+
+	for (size_t i = 0; i < end->n_connections; i++) {
+		json_t *connection = fields_to_json(connection_fields, &end->connections[i]);
+
+		if (with_samples)
+			json_object_set_new(connection, "samples", wr_series_to_json(&end->connections[i].series));
+		json_array_append_new(connections, connection);
+	}
+	for (size_t i = 0; i < end->n_counters; i++)
+		json_object_set_new(counters, end->counters[i].name, json_integer(end->counters[i].delta));
+	json_object_set_new(object, "connections", connections);
+	json_object_set_new(object, "counters", counters);
+	return object;
+}
+
+static void counters_from_json(struct wr_end *end, json_t *object)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(object, name, value) {
+		struct wr_counter *counter = &end->counters[end->n_counters];
+
+		if (end->n_counters == WR_MAX_COUNTERS)
+			return;
+		strncpy(counter->name, name, sizeof counter->name - 1);
+		counter->delta = json_integer_value(value);
+		end->n_counters++;
+	}
+}
+
+int wr_end_from_json(struct wr_end *end, const json_t *object, struct weir_err *err)
+{
+	const json_t *connections = json_object_get(object, "connections");
+	size_t n = json_array_size(connections);
+
+	if (!json_is_array(connections) || n > WR_MAX_STREAMS)
+		return wr_err_set(err, WEIR_ERR_PEER, "evidence", "an end has no connections, or too many");
+	if (wr_end_init(end, n, err) < 0 || fields_from_json(end_fields, end, object, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		const json_t *connection = json_array_get(connections, i);
+		const json_t *samples = json_object_get(connection, "samples");
+
+		if (fields_from_json(connection_fields, &end->connections[i], connection, err) < 0)
+			return -1;
+		if (samples && wr_series_from_json(&end->connections[i].series, samples, err) < 0)
+			return -1;
+	}
+	counters_from_json(end, json_object_get(object, "counters"));
+	return 0;
+}
+
+void wr_evidence_deinit(struct wr_evidence *evidence)
+{
+	wr_end_deinit(&evidence->near);
+	wr_end_deinit(&evidence->far);
+	wr_plan_deinit(&evidence->plan);
+}
+
+json_t *wr_evidence_to_json(const struct wr_evidence *evidence)
+{
+	json_t *object = fields_to_json(evidence_fields, evidence);
+
+	json_object_set_new(object, "schema", json_string("weir.evidence/1"));
+	json_object_set_new(object, "plan", wr_plan_to_json(&evidence->plan));
+	json_object_set_new(object, "near", wr_end_to_json(&evidence->near, true));
+	json_object_set_new(object, "far", wr_end_to_json(&evidence->far, true));
+	return object;
+}
+
+int wr_evidence_from_json(struct wr_evidence *evidence, const json_t *object, struct weir_err *err)
+{
+	memset(evidence, 0, sizeof *evidence);
+	if (fields_from_json(evidence_fields, evidence, object, err) < 0 ||
+	    wr_plan_from_json(&evidence->plan, json_object_get(object, "plan"), err) < 0 ||
+	    wr_end_from_json(&evidence->near, json_object_get(object, "near"), err) < 0 ||
+	    wr_end_from_json(&evidence->far, json_object_get(object, "far"), err) < 0) {
+		wr_evidence_deinit(evidence);
+		return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Evidence: what one run left behind at both ends - samples, socket facts, host limits, counters. Rules read
+ * nothing else, so a stored run can be explained again.
+ */
+#ifndef WR_MODEL_EVIDENCE_H
+#define WR_MODEL_EVIDENCE_H
+
+#include "model/metric.h"
+#include "model/plan.h"
+
+#define WR_NAME_TEXT 64
+#define WR_MAX_COUNTERS 16
+
+/*
+ * One connection as one end saw it. Sizes in bytes, WR_UNSET where unknown or (requests) not asked.
+ *
+ * @sndbuf_eff_bytes, @rcvbuf_eff_bytes: getsockopt's answer right after the options were set
+ * @snd_autotuning, @rcv_autotuning: the kernel may still resize it (SO_BUF_LOCK, 5.15)
+ * @ran_on_cpu: where the thread ended, -1 unknown
+ */
+struct wr_connection {
+	uint64_t sndbuf_req_bytes, sndbuf_eff_bytes, rcvbuf_req_bytes, rcvbuf_eff_bytes;
+	bool snd_autotuning, rcv_autotuning, nodelay;
+	int64_t mss_bytes, ran_on_cpu;
+	char congestion[16], local[WR_NAME_TEXT], peer[WR_NAME_TEXT];
+	struct wr_series series;
+};
+
+struct wr_counter {
+	char name[32];
+	int64_t delta;
+};
+
+/*
+ * One end of a run.
+ *
+ * @tcp_rmem_max_bytes ... @core_wmem_max_bytes: sysctl limits, WR_UNSET where unreadable
+ * @n_cpus: CPUs of the host; @other_cpu_ratio: share of all of them that other processes used, -1 unknown
+ * @write_bytes: bytes of one write, after alignment
+ * @may_force: SO_*BUFFORCE works here
+ */
+struct wr_end {
+	char host[WR_NAME_TEXT], kernel[WR_NAME_TEXT];
+	uint64_t tcp_rmem_max_bytes, tcp_wmem_max_bytes, core_rmem_max_bytes, core_wmem_max_bytes;
+	int64_t n_cpus, write_bytes, duration_ns;
+	double other_cpu_ratio;
+	bool may_force;
+	struct wr_connection *connections;
+	size_t n_connections;
+	struct wr_counter counters[WR_MAX_COUNTERS];
+	size_t n_counters;
+};
+
+/*
+ * @steady_from_ns, @steady_to_ns: the interval that is judged; equal when there was none
+ * @ramping: the transfer ended before its rate was steady
+ * @path_rtt_ns: round trip of the idle path before the run, 0 unknown
+ */
+struct wr_evidence {
+	struct wr_plan plan;
+	struct wr_end near, far;
+	int64_t steady_from_ns, steady_to_ns, path_rtt_ns;
+	bool ramping, complete;
+};
+
+void wr_end_deinit(struct wr_end *end);
+int wr_end_init(struct wr_end *end, size_t n_connections, struct weir_err *err);
+json_t *wr_end_to_json(const struct wr_end *end, bool with_samples);
+int wr_end_from_json(struct wr_end *end, const json_t *object, struct weir_err *err);
+
+void wr_evidence_deinit(struct wr_evidence *evidence);
+json_t *wr_evidence_to_json(const struct wr_evidence *evidence);
+int wr_evidence_from_json(struct wr_evidence *evidence, const json_t *object, struct weir_err *err);
+
+/* The end that sends, the end that receives. */
+static inline const struct wr_end *wr_evidence_sender(const struct wr_evidence *evidence)
+{
+	return evidence->plan.reverse ? &evidence->far : &evidence->near;
+}
+static inline const struct wr_end *wr_evidence_receiver(const struct wr_evidence *evidence)
+{
+	return evidence->plan.reverse ? &evidence->near : &evidence->far;
+}
+
+#endif

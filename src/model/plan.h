@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A plan: everything that one transfer is asked to be. Its fields are option rows, so the command line, the
+ * control protocol and stored runs write the same things in the same words.
+ */
+#ifndef WR_MODEL_PLAN_H
+#define WR_MODEL_PLAN_H
+
+#include <jansson.h>
+
+#include "base/option.h"
+#include "base/units.h"
+
+#define WR_DEFAULT_PORT 5201
+#define WR_MAX_STREAMS 128
+
+/*
+ * Sizes in bytes, rates in bit/s, times in ns; WR_UNSET where nobody asked. The texts belong to whoever filled
+ * the plan (argv, or the JSON object that wr_plan_from_json keeps in @texts).
+ *
+ * @len_bytes: size of one write; WR_UNSET: 128 KiB, cut to whole segments
+ * @write_exact: keep @len_bytes even if it is not a multiple of the MSS
+ * @force: use SO_*BUFFORCE where privileged (only weir tune asks for that)
+ */
+struct wr_plan {
+	bool reverse, nodelay, v4, v6, write_exact, force;
+	uint64_t port, streams, len_bytes, bytes, duration_ns, interval_ns, connect_timeout_ns;
+	uint64_t sndbuf_bytes, rcvbuf_bytes, far_sndbuf_bytes, far_rcvbuf_bytes, window_bytes;
+	uint64_t write_bps, read_bps, far_read_bps;
+	const char *congestion, *bind, *cpu;
+	json_t *texts;
+};
+
+/* The rows of a plan, for every command that measures. */
+extern const struct wr_option wr_plan_options[];
+
+/* wr_plan_finish - after parsing: -w into the four buffers, contradictions refused. Return: 0; -1 usage. */
+int wr_plan_finish(struct wr_plan *plan, struct weir_err *err);
+
+void wr_plan_deinit(struct wr_plan *plan);
+
+/* Requested buffers of an end, by role: @far picks the side. */
+uint64_t wr_plan_sndbuf(const struct wr_plan *plan, bool far);
+uint64_t wr_plan_rcvbuf(const struct wr_plan *plan, bool far);
+
+json_t *wr_plan_to_json(const struct wr_plan *plan);
+int wr_plan_from_json(struct wr_plan *plan, const json_t *object, struct weir_err *err);
+
+#endif
