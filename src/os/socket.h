@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Socket options and counters of one TCP socket: asked for, read back, sampled. Linux fills it in
+ * os/linux/socket.c.
+ */
+#ifndef WR_OS_SOCKET_H
+#define WR_OS_SOCKET_H
+
+#include "model/evidence.h"
+
+/* What to ask of a socket before it connects or listens; WR_UNSET and NULL leave the kernel's choice. */
+struct wr_socket_wish {
+	uint64_t sndbuf_bytes, rcvbuf_bytes;
+	bool force, nodelay;
+	const char *congestion;
+};
+
+/*
+ * wr_socket_apply - set the options of @wish on @fd
+ *
+ * With @force SO_SNDBUFFORCE and SO_RCVBUFFORCE are tried first, then the plain ones (CAP_NET_ADMIN missing).
+ * Return: 0; -1 with @err (WEIR_ERR_HOST) naming the option and value, e.g. a congestion control that isn't there.
+ */
+int wr_socket_apply(int fd, const struct wr_socket_wish *wish, struct weir_err *err);
+
+/*
+ * wr_socket_resize - change one buffer of a live connection
+ * @receive: SO_RCVBUF (with TCP_WINDOW_CLAMP lifted, or it would have no effect), else SO_SNDBUF
+ *
+ * Return: 0; -1.
+ * Source: facts of tcp(7), net/core/sock.c; a live SO_RCVBUF is bounded by 65535 << wscale.
+ */
+int wr_socket_resize(int fd, bool receive, uint64_t bytes, bool force, struct weir_err *err);
+
+/* wr_socket_describe - fill @connection (not its series) from @fd and the wish that was applied to it. */
+void wr_socket_describe(int fd, const struct wr_socket_wish *wish, struct wr_connection *connection);
+
+/* wr_socket_sample - the TCP and memory metrics of @fd; what the kernel doesn't have becomes WR_ABSENT. */
+void wr_socket_sample(int fd, struct wr_sample *sample);
+
+/* wr_socket_rtt_ns - the smallest round trip seen on a connected TCP socket, 0 unknown. */
+int64_t wr_socket_rtt_ns(int fd);
+
+/* wr_socket_may_force - whether SO_SNDBUFFORCE works for this process. */
+bool wr_socket_may_force(void);
+
+#endif
