@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loops that move bytes. A write is tried without waiting first; only when the kernel takes less than all of
+ * it is the clock read and the rest sent with waiting. So a writer that is never short of buffer space makes one
+ * system call a message, and the time spent waiting for space is known exactly. Nothing in the loops allocates or
+ * locks. A partial write ends at a full skb, as a waiting one would, so it changes nothing about segments
+ * (net/ipv4/tcp.c tcp_sendmsg_locked).
+ */
+#include "workload/crew.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/units.h"
+#include "os/clock.h"
+#include "os/host.h"
+
+static void blocked_begin(struct wr_stream *stream)
+{
+	atomic_store_explicit(&stream->blocked_since_ns, wr_clock_ns(), memory_order_relaxed);
+}
+
+static void blocked_end(struct wr_stream *stream)
+{
+	int64_t since = atomic_load_explicit(&stream->blocked_since_ns, memory_order_relaxed);
+
+	atomic_store_explicit(&stream->blocked_since_ns, 0, memory_order_relaxed);
+	atomic_fetch_add_explicit(&stream->blocked_ns, wr_clock_ns() - since, memory_order_relaxed);
+}
+
+static ssize_t write_whole(struct wr_stream *stream, size_t length)
+{
+	ssize_t n = send(stream->fd, stream->buffer, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+	ssize_t rest;
+
+	if (n == (ssize_t)length)
+		return n;
+	if (n < 0 && errno != EAGAIN)
+		return -1;
+	n = n < 0 ? 0 : n;
+	blocked_begin(stream);
+	rest = send(stream->fd, stream->buffer + n, length - (size_t)n, MSG_NOSIGNAL);
+	blocked_end(stream);
+	return rest < 0 && n == 0 ? -1 : n + (rest < 0 ? 0 : rest);
+}
+
+/* When the pace allows the next byte after @bytes; 0 without a pace. */
+static int64_t paced_ns(const struct wr_stream *stream, uint64_t bytes)
+{
+	if (stream->pace_bps == WR_UNSET)
+		return 0;
+	return stream->crew->start_ns + (int64_t)((double)bytes * 8e9 / (double)stream->pace_bps);
+}
+
+/* Sleeps at most 50 ms at a time, so that stop is seen. Return: false when told to stop. */
+static bool pace_wait(struct wr_stream *stream, uint64_t bytes)
+{
+	int64_t due = paced_ns(stream, bytes), now;
+
+	while (due && (now = wr_clock_ns()) < due) {
+		if (atomic_load_explicit(&stream->crew->stop, memory_order_relaxed))
+			return false;
+		wr_clock_sleep_until(due - now > 50000000 ? now + 50000000 : due);
+	}
+	return true;
+}
+
+static void send_loop(struct wr_stream *stream)
+{
+	uint64_t bytes = 0;
+
+	while (!atomic_load_explicit(&stream->crew->stop, memory_order_relaxed)) {
+		uint64_t left = stream->limit_bytes - bytes;
+		size_t length = left < stream->io_bytes ? (size_t)left : (size_t)stream->io_bytes;
+		ssize_t n;
+
+		if (left == 0) {
+			shutdown(stream->fd, SHUT_WR);
+			break;
+		}
+		if (!pace_wait(stream, bytes))
+			break;
+		n = write_whole(stream, length);
+		if (n < 0) {
+			atomic_store(&stream->error, errno);
+			break;
+		}
+		bytes += (uint64_t)n;
+		atomic_store_explicit(&stream->bytes, bytes, memory_order_relaxed);
+	}
+}
+
+static void receive_loop(struct wr_stream *stream)
+{
+	uint64_t bytes = 0;
+
+	while (!atomic_load_explicit(&stream->crew->stop, memory_order_relaxed)) {
+		ssize_t n;
+
+		if (!pace_wait(stream, bytes))
+			break;
+		n = recv(stream->fd, stream->buffer, stream->io_bytes, 0);
+		if (n <= 0) {
+			atomic_store(&stream->error, n < 0 ? errno : 0);
+			break;
+		}
+		bytes += (uint64_t)n;
+		atomic_store_explicit(&stream->bytes, bytes, memory_order_relaxed);
+	}
+}
+
+static void wait_at_gate(struct wr_crew *crew)
+{
+	pthread_mutex_lock(&crew->lock);
+	while (!crew->open && !atomic_load(&crew->stop))
+		pthread_cond_wait(&crew->gate, &crew->lock);
+	pthread_mutex_unlock(&crew->lock);
+}
+
+static void *worker(void *argument)
+{
+	struct wr_stream *stream = argument;
+
+	if (stream->cpu >= 0)
+		(void)wr_cpu_pin(stream->cpu);
+	atomic_store(&stream->tid, gettid());
+	wait_at_gate(stream->crew);
+	if (stream->sender)
+		send_loop(stream);
+	else
+		receive_loop(stream);
+	atomic_store(&stream->ran_on_cpu, sched_getcpu());
+	atomic_store(&stream->done, true);
+	return NULL;
+}
+
+int wr_crew_init(struct wr_crew *crew, size_t n_streams, struct weir_err *err)
+{
+	memset(crew, 0, sizeof *crew);
+	crew->streams = aligned_alloc(64, n_streams * sizeof *crew->streams);
+	if (!crew->streams)
+		return wr_err_memory(err, "streams");
+	memset(crew->streams, 0, n_streams * sizeof *crew->streams);
+	crew->n_streams = n_streams;
+	pthread_mutex_init(&crew->lock, NULL);
+	pthread_cond_init(&crew->gate, NULL);
+	for (size_t i = 0; i < n_streams; i++) {
+		crew->streams[i].fd = -1;
+		crew->streams[i].cpu = -1;
+		crew->streams[i].ran_on_cpu = -1;
+		crew->streams[i].crew = crew;
+		crew->streams[i].limit_bytes = crew->streams[i].pace_bps = WR_UNSET;
+	}
+	return 0;
+}
+
+/* Bytes that no compressing path could shrink: a 64-bit xorshift. */
+static void fill_noise(char *buffer, size_t n)
+{
+	uint64_t state = 0x9e3779b97f4a7c15ULL;
+
+	for (size_t i = 0; i < n; i++) {
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		buffer[i] = (char)state;
+	}
+}
+
+int wr_crew_spawn(struct wr_crew *crew, struct weir_err *err)
+{
+	for (size_t i = 0; i < crew->n_streams; i++) {
+		struct wr_stream *stream = &crew->streams[i];
+		int failure;
+
+		stream->buffer = malloc(stream->io_bytes);
+		if (!stream->buffer)
+			return wr_err_memory(err, "message buffer");
+		fill_noise(stream->buffer, stream->io_bytes);
+		failure = pthread_create(&stream->thread, NULL, worker, stream);
+		if (failure)
+			return wr_err_errno(err, WEIR_ERR_HOST, "pthread_create", failure, "a thread for stream %zu", i);
+		stream->thread_exists = true;
+	}
+	return 0;
+}
+
+void wr_crew_go(struct wr_crew *crew)
+{
+	pthread_mutex_lock(&crew->lock);
+	crew->start_ns = wr_clock_ns();
+	crew->open = true;
+	pthread_cond_broadcast(&crew->gate);
+	pthread_mutex_unlock(&crew->lock);
+}
+
+bool wr_crew_all_done(const struct wr_crew *crew)
+{
+	for (size_t i = 0; i < crew->n_streams; i++) {
+		if (!atomic_load(&crew->streams[i].done))
+			return false;
+	}
+	return true;
+}
+
+void wr_crew_stop(struct wr_crew *crew)
+{
+	pthread_mutex_lock(&crew->lock);
+	atomic_store(&crew->stop, true);
+	pthread_cond_broadcast(&crew->gate);
+	pthread_mutex_unlock(&crew->lock);
+	for (size_t i = 0; i < crew->n_streams; i++) {
+		struct wr_stream *stream = &crew->streams[i];
+		struct linger drop = {.l_onoff = 1, .l_linger = 0};
+
+		if (stream->fd >= 0) {
+			setsockopt(stream->fd, SOL_SOCKET, SO_LINGER, &drop, sizeof drop);
+			shutdown(stream->fd, SHUT_RDWR);
+		}
+		if (stream->thread_exists)
+			pthread_join(stream->thread, NULL);
+		stream->thread_exists = false;
+		if (stream->fd >= 0)
+			close(stream->fd);
+		stream->fd = -1;
+	}
+}
+
+void wr_crew_deinit(struct wr_crew *crew)
+{
+	if (!crew->streams)
+		return;
+	wr_crew_stop(crew);
+	for (size_t i = 0; i < crew->n_streams; i++)
+		free(crew->streams[i].buffer);
+	free(crew->streams);
+	crew->streams = NULL;
+	pthread_cond_destroy(&crew->gate);
+	pthread_mutex_destroy(&crew->lock);
+}

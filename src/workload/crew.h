@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A crew: one thread a connection, each writing or reading a byte stream as fast as it can or as it is paced.
+ * Threads start together, count into memory of their own, and stop together.
+ */
+#ifndef WR_WORKLOAD_CREW_H
+#define WR_WORKLOAD_CREW_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weir/err.h"
+
+/*
+ * One connection's worker.
+ *
+ * @fd: a connected socket, owned by the crew
+ * @io_bytes: size of one write, or room for one read
+ * @limit_bytes: a sender stops after so many, WR_UNSET never
+ * @pace_bps: a writer's or reader's own speed limit, WR_UNSET none
+ * @cpu: where to run, -1 anywhere
+ * @bytes, @blocked_ns, @blocked_since_ns, @done, @error, @tid: written by the worker, read by anyone;
+ *	@blocked_since_ns is 0 while the writer is not waiting for buffer space; @error an errno
+ */
+struct wr_stream {
+	int fd;
+	bool sender;
+	uint64_t io_bytes, limit_bytes, pace_bps;
+	int cpu;
+	struct wr_crew *crew;
+	char *buffer;
+	pthread_t thread;
+	bool thread_exists;
+	_Alignas(64) _Atomic uint64_t bytes;
+	_Atomic int64_t blocked_ns, blocked_since_ns;
+	_Atomic int error, tid, ran_on_cpu;
+	_Atomic bool done;
+};
+
+struct wr_crew {
+	struct wr_stream *streams;
+	size_t n_streams;
+	pthread_mutex_t lock;
+	pthread_cond_t gate;
+	bool open;
+	_Atomic bool stop;
+	int64_t start_ns;
+};
+
+/* wr_crew_init - @n_streams streams with fd -1. Return: 0; -1 out of memory. */
+int wr_crew_init(struct wr_crew *crew, size_t n_streams, struct weir_err *err);
+
+/* wr_crew_spawn - make the threads; they wait at the gate. Return: 0; -1 (stop and deinit then). */
+int wr_crew_spawn(struct wr_crew *crew, struct weir_err *err);
+
+/* wr_crew_go - open the gate; start_ns is set. */
+void wr_crew_go(struct wr_crew *crew);
+
+/* wr_crew_all_done - whether every worker has finished by itself. */
+bool wr_crew_all_done(const struct wr_crew *crew);
+
+/* wr_crew_stop - stop and join every worker; connections are reset, what is queued is dropped. */
+void wr_crew_stop(struct wr_crew *crew);
+
+void wr_crew_deinit(struct wr_crew *crew);
+
+#endif
