@@ -1,11 +1,141 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/command.h"
+/* `weir lab`: option rows of the link, each for both directions and for one, and the command line of near. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
-static const struct wr_option options[] = {{0}};
+#include "base/err.h"
+#include "base/mem.h"
+#include "cmd/command.h"
+#include "lab/session.h"
+
+struct lab_options {
+	struct wr_lab_wish wish;
+	struct wr_lab_settings settings;
+	const char *congestion, *far_command;
+	bool stats;
+};
+
+static int add_sysctl(void *target, const char *text, struct weir_err *err)
+{
+	struct wr_lab_settings *settings = &((struct lab_options *)target)->settings;
+
+	if (settings->n_sysctls == WR_LAB_MAX_SYSCTLS)
+		return wr_err_set(err, WEIR_ERR_USAGE, "option", "--sysctl more than %d times", WR_LAB_MAX_SYSCTLS);
+	if (wr_lab_sysctl_parse(text, &settings->sysctls[settings->n_sysctls], err) < 0)
+		return -1;
+	settings->n_sysctls++;
+	return 0;
+}
+
+#define AT(member) offsetof(struct lab_options, member)
+#define BOTH(name, kind, member, metavar, min, max, help) \
+	{name, 0, kind, AT(wish.both.member), metavar, NULL, min, max, NULL, help, NULL},
+#define NEAR(name, kind, member, metavar, min, max, help) \
+	{"near-" name, 0, kind, AT(wish.ends[WR_LAB_NEAR].member), metavar, NULL, min, max, NULL, \
+	 "--" name " of the packets that near sends", NULL},
+#define FAR(name, kind, member, metavar, min, max, help) \
+	{"far-" name, 0, kind, AT(wish.ends[WR_LAB_FAR].member), metavar, NULL, min, max, NULL, \
+	 "--" name " of the packets that far sends", NULL},
+
+static const struct wr_option options[] = {
+	{"rtt", 0, WR_OPTION_TIME, AT(wish.rtt_ns), "TIME", NULL, 0, 120e9, NULL, "round-trip time, half each way; unset: 0", NULL},
+	WR_LAB_WAY_OPTIONS(BOTH)
+	{"offload", 0, WR_OPTION_TEXT, AT(wish.offload), "on|off", "on", 0, 0, NULL,
+	 "let the ends pass super-packets, which the link accounts for by segment", NULL},
+	{"mtu", 0, WR_OPTION_COUNT, AT(wish.mtu_bytes), "BYTES", "1500", WR_LAB_MIN_MTU_BYTES, WR_LAB_MAX_MTU_BYTES, NULL,
+	 "of both ends", NULL},
+	{"seed", 0, WR_OPTION_COUNT, AT(wish.seed), "N", "1", 0, 0, NULL,
+	 "start of the random decisions: the same packets then meet the same fate", NULL},
+	WR_LAB_WAY_OPTIONS(NEAR)
+	WR_LAB_WAY_OPTIONS(FAR)
+	{"sysctl", 0, WR_OPTION_TEXT, 0, "END:KEY=VALUE", NULL, 0, 0, NULL,
+	 "set a sysctl of near or far, after the stock ones; repeatable", add_sysctl},
+	{"congestion", 'C', WR_OPTION_TEXT, AT(congestion), "NAME", "cubic", 0, 0, NULL,
+	 "congestion control that weir uses at both ends", NULL},
+	{"far-cmd", 0, WR_OPTION_TEXT, AT(far_command), "TEXT", NULL, 0, 0, NULL,
+	 "what runs on far, by sh -c; unset: weir serve; '': nothing", NULL},
+	{"stats", 0, WR_OPTION_FLAG, AT(stats), NULL, NULL, 0, 0, NULL, "print the link's counters on stderr at the end", NULL},
+	{0},
+};
+
+static void say(const char *line)
+{
+	fprintf(stderr, "weir lab: %s\n", line);
+}
+
+/* The folder of this binary leads the PATH, so that CMD may be plain `weir ...`. */
+static void find_weir_folder(char *folder, size_t n_folder)
+{
+	ssize_t n = readlink("/proc/self/exe", folder, n_folder - 1);
+	char *slash;
+
+	folder[n > 0 ? n : 0] = '\0';
+	slash = strrchr(folder, '/');
+	if (slash)
+		*slash = '\0';
+}
+
+static bool in_path(const char *name, const char *path)
+{
+	char file[4096];
+
+	while (path && *path) {
+		size_t n = strcspn(path, ":");
+
+		snprintf(file, sizeof file, "%.*s/%s", (int)n, path, name);
+		if (access(file, X_OK) == 0)
+			return true;
+		path += n + (path[n] == ':');
+	}
+	return false;
+}
+
+/* Said before anything is set up; a name with a slash is taken as it is. */
+static int check_command(char *const *command, const char *weir_folder, struct weir_err *err)
+{
+	if (!command[0]) {
+		wr_err_set(err, WEIR_ERR_USAGE, "lab", "there is no command to run on near");
+		return wr_err_hint(err, "end the options with -- and a command: weir lab --rtt 100ms -- weir tune far");
+	}
+	if (strchr(command[0], '/') ? access(command[0], X_OK) == 0
+				    : in_path(command[0], weir_folder) || in_path(command[0], getenv("PATH")))
+		return 0;
+	return wr_err_set(err, WEIR_ERR_USAGE, "lab", "there is no program '%s' to run on near", command[0]);
+}
+
 static int run(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	return 3;
+	struct lab_options parsed = {0};
+	struct wr_lab_settings *settings = &parsed.settings;
+	struct weir_err err = {0};
+	char weir_folder[4096];
+	int first, rc = wr_command_options(&wr_command_lab, &parsed, argc, argv, true, &first), status = 0;
+
+	if (rc)
+		return rc == 1 ? 0 : rc;
+	find_weir_folder(weir_folder, sizeof weir_folder);
+	settings->command = argv + first;
+	settings->weir_folder = weir_folder;
+	settings->congestion = parsed.congestion;
+	settings->far_command = parsed.far_command;
+	settings->stats = parsed.stats;
+	settings->say = say;
+	if (wr_lab_config_resolve(&parsed.wish, &settings->link, &err) < 0 ||
+	    check_command(settings->command, weir_folder, &err) < 0 || wr_lab_session_run(settings, &status, &err) < 0)
+		return wr_command_fail(&wr_command_lab, &err, false);
+	return status;
 }
-const struct wr_command wr_command_lab = {"lab", "-", "-", "-", "-", options, run};
+
+const struct wr_command wr_command_lab = {
+	.name = "lab",
+	.summary = "run a command on an emulated link, with `weir serve` at its far end",
+	.usage = "[LINK OPTIONS] -- CMD...",
+	.about = "Makes two network namespaces, near and far, joined by an emulated link, and runs CMD on near; its exit\n"
+		 "status is the result. Both names resolve, also for other programs. Nothing of it stays behind.",
+	.example = "  weir lab --rate 1gbit --rtt 100ms -- weir tune far\n"
+		   "      a 1 Gbit/s path of 100 ms with stock limits at both ends",
+	.options = options,
+	.run = run,
+};

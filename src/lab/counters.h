@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the link did, per direction: the link process writes it into shared memory, everyone else reads. Lateness is
+ * how much later than due a packet left: the measure of how far the link itself can be believed.
+ */
+#ifndef WR_LAB_COUNTERS_H
+#define WR_LAB_COUNTERS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lab/chain.h"
+
+/* Sixteen buckets an octave: values are kept to 6 %. */
+#define WR_LAB_HISTOGRAM_BUCKETS (60 * 16)
+
+struct wr_lab_histogram {
+	uint64_t n, max_ns;
+	uint64_t buckets[WR_LAB_HISTOGRAM_BUCKETS];
+};
+
+void wr_lab_histogram_add(struct wr_lab_histogram *histogram, uint64_t ns);
+
+/* wr_lab_histogram_quantile - the upper edge of the bucket that holds quantile @q (0..1). Return: ns; 0 when empty. */
+uint64_t wr_lab_histogram_quantile(const struct wr_lab_histogram *histogram, double q);
+
+/* Packets as the stack handed them over, segments as a wire would carry them. */
+struct wr_lab_traffic {
+	uint64_t n_packets, n_segs, wire_bytes;
+};
+
+/*
+ * @in: taken from the sender; @out: given to the receiver
+ * @drops: by row of wr_lab_elements
+ * @n_refused_packets: the receiving device took them not (its namespace is going, or the packet is malformed)
+ * @max_backlog_bytes: the most that waited in the bottleneck
+ * @n_waits: times that reading stopped because every buffer was in use
+ */
+struct wr_lab_way_counters {
+	struct wr_lab_traffic in, out;
+	struct wr_lab_drops drops[WR_LAB_MAX_ELEMENTS];
+	uint64_t n_refused_packets, max_backlog_bytes, n_waits;
+	struct wr_lab_histogram lateness;
+};
+
+struct wr_lab_counters {
+	struct wr_lab_way_counters ways[WR_LAB_N_ENDS];
+};
+
+/* wr_lab_counters_print - the table that --stats writes. */
+void wr_lab_counters_print(const struct wr_lab_counters *counters, FILE *out);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One thread serves both directions: read a batch, decide, release what is due, sleep until the next is. A
+ * packet that leaves as it came is never copied. Waits of less than SPIN_NS are spent polling, for a sleeping
+ * process is woken some 50 us late on a virtual machine.
+ */
+#include "lab/link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "lab/chain.h"
+#include "lab/pool.h"
+#include "os/clock.h"
+
+/* Packets taken from one direction before the other gets its turn. */
+#define BATCH 32
+#define SPIN_NS 50000
+
+struct way {
+	int in_fd, out_fd;
+	bool has_rate;
+	struct wr_lab_chain chain;
+	struct wr_lab_packet *first, *last; /* waiting, by due time */
+	struct wr_lab_way_counters *counters;
+};
+
+struct link {
+	struct wr_lab_pool pool;
+	struct way ways[WR_LAB_N_ENDS];
+};
+
+/* One packet on its way through the chain. */
+struct passage {
+	struct link *link;
+	struct way *way;
+	struct wr_lab_packet *packet; /* NULL once handed on whole */
+	struct wr_lab_shape shape;
+	uint64_t now_ns;
+};
+
+static void deliver(struct link *link, struct way *way, struct wr_lab_packet *packet)
+{
+	ssize_t n = write(way->out_fd, packet->data, packet->n_bytes);
+
+	if (n < 0) {
+		way->counters->n_refused_packets++;
+	} else {
+		way->counters->out.n_packets++;
+		way->counters->out.n_segs += packet->n_segs;
+		way->counters->out.wire_bytes += packet->n_wire_bytes;
+	}
+	wr_lab_pool_put(&link->pool, packet);
+}
+
+/* Keep the list in order of due times; nearly always that is its end. */
+static void enqueue(struct way *way, struct wr_lab_packet *packet)
+{
+	struct wr_lab_packet **at = &way->first;
+
+	if (way->last && way->last->due_ns <= packet->due_ns)
+		at = &way->last->next;
+	while (*at && (*at)->due_ns <= packet->due_ns)
+		at = &(*at)->next;
+	packet->next = *at;
+	*at = packet;
+	if (!packet->next)
+		way->last = packet;
+}
+
+static void release_due(struct link *link, struct way *way)
+{
+	uint64_t now_ns = (uint64_t)wr_clock_ns();
+
+	while (way->first && way->first->due_ns <= now_ns) {
+		struct wr_lab_packet *packet = way->first;
+
+		way->first = packet->next;
+		if (!way->first)
+			way->last = NULL;
+		wr_lab_histogram_add(&way->counters->lateness, now_ns - packet->due_ns);
+		deliver(link, way, packet);
+		now_ns = (uint64_t)wr_clock_ns();
+	}
+}
+
+/* A run has come through the chain: the packet itself when it is whole, otherwise a piece cut from it. */
+static void emit(void *context, const struct wr_lab_run *run)
+{
+	struct passage *passage = context;
+	struct wr_lab_packet *packet = passage->packet;
+
+	if (run->n_segs == passage->shape.n_segs) {
+		passage->packet = NULL;
+	} else {
+		size_t n = wr_lab_packet_cut_bytes(&passage->shape, run->first_seg, run->n_segs);
+
+		packet = wr_lab_pool_get(&passage->link->pool, n);
+		if (!packet)
+			return; /* can't be: wr_lab_pool_has_room kept enough back */
+		packet->n_bytes = (uint32_t)wr_lab_packet_cut(passage->packet->data, &passage->shape, run->first_seg,
+							      run->n_segs, packet->data);
+	}
+	packet->n_segs = run->n_segs;
+	packet->n_wire_bytes = (uint32_t)wr_lab_run_wire_bytes(run);
+	packet->due_ns = run->at_ns;
+	if (!passage->way->first && run->at_ns <= passage->now_ns)
+		deliver(passage->link, passage->way, packet);
+	else
+		enqueue(passage->way, packet);
+}
+
+static void note_backlog(struct way *way, uint64_t now_ns)
+{
+	uint64_t backlog = wr_lab_server_backlog_bytes(&way->chain.shared.server, now_ns);
+
+	if (backlog > way->counters->max_backlog_bytes)
+		way->counters->max_backlog_bytes = backlog;
+}
+
+/* Read into a large buffer, and move what is small into a small one, so that the large one stays free and warm. */
+static struct wr_lab_packet *take(struct link *link, struct way *way)
+{
+	struct wr_lab_packet *packet = wr_lab_pool_get(&link->pool, WR_LAB_MAX_PACKET_BYTES), *small;
+	ssize_t n = read(way->in_fd, packet->data, WR_LAB_MAX_PACKET_BYTES);
+
+	if (n <= 0) {
+		wr_lab_pool_put(&link->pool, packet);
+		return NULL;
+	}
+	packet->n_bytes = (uint32_t)n;
+	if ((size_t)n > link->pool.sizes[WR_LAB_POOL_SMALL].data_bytes)
+		return packet;
+	small = wr_lab_pool_get(&link->pool, (size_t)n);
+	memcpy(small->data, packet->data, (size_t)n);
+	small->n_bytes = (uint32_t)n;
+	wr_lab_pool_put(&link->pool, packet);
+	return small;
+}
+
+static void pass_one(struct link *link, struct way *way, struct wr_lab_packet *packet)
+{
+	struct passage passage = {.link = link, .way = way, .packet = packet, .now_ns = (uint64_t)wr_clock_ns()};
+	struct wr_lab_run run;
+
+	wr_lab_packet_parse(packet->data, packet->n_bytes, &passage.shape);
+	run = wr_lab_run_of(&passage.shape, passage.now_ns);
+	way->counters->in.n_packets++;
+	way->counters->in.n_segs += run.n_segs;
+	way->counters->in.wire_bytes += wr_lab_run_wire_bytes(&run);
+	wr_lab_chain_pass(&way->chain, &run, way->counters->drops, emit, &passage);
+	if (way->has_rate)
+		note_backlog(way, passage.now_ns);
+	if (passage.packet)
+		wr_lab_pool_put(&link->pool, passage.packet);
+}
+
+/* Return: how many packets were taken; 0 when there was none or no room. */
+static int take_batch(struct link *link, struct way *way)
+{
+	struct wr_lab_packet *packet;
+	int n = 0;
+
+	while (n < BATCH) {
+		if (!wr_lab_pool_has_room(&link->pool)) {
+			way->counters->n_waits++;
+			break;
+		}
+		packet = take(link, way);
+		if (!packet)
+			break;
+		pass_one(link, way, packet);
+		n++;
+	}
+	return n;
+}
+
+static uint64_t next_due_ns(const struct link *link)
+{
+	uint64_t next = WR_UNSET;
+
+	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
+		if (link->ways[end].first && link->ways[end].first->due_ns < next)
+			next = link->ways[end].first->due_ns;
+	}
+	return next;
+}
+
+/* Sleep until a packet comes or the next is due; when that is near, return at once. */
+static int wait_for_work(struct link *link)
+{
+	bool room = wr_lab_pool_has_room(&link->pool);
+	uint64_t next_ns = next_due_ns(link), now_ns = (uint64_t)wr_clock_ns(), left_ns = next_ns - now_ns;
+	struct pollfd polls[WR_LAB_N_ENDS];
+	struct timespec timeout;
+
+	if (next_ns != WR_UNSET && next_ns < now_ns + SPIN_NS)
+		return 0;
+	for (int end = 0; end < WR_LAB_N_ENDS; end++)
+		polls[end] = (struct pollfd){.fd = link->ways[end].in_fd, .events = room ? POLLIN : 0};
+	timeout.tv_sec = (time_t)(left_ns / WR_NS_PER_S);
+	timeout.tv_nsec = (long)(left_ns % WR_NS_PER_S);
+	if (ppoll(polls, WR_LAB_N_ENDS, next_ns == WR_UNSET ? NULL : &timeout, NULL) < 0 && errno != EINTR)
+		return -errno;
+	return (polls[0].revents | polls[1].revents) & (POLLERR | POLLNVAL) ? -ENODEV : 0;
+}
+
+static int link_init(struct link *link, const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *config,
+		     struct wr_lab_counters *counters, struct weir_err *err)
+{
+	memset(link, 0, sizeof *link);
+	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
+		struct way *way = &link->ways[end];
+
+		way->in_fd = fds[end];
+		way->out_fd = fds[!end];
+		way->has_rate = config->ways[end].rate_bps != WR_UNSET;
+		way->counters = &counters->ways[end];
+		wr_lab_chain_init(&way->chain, &config->ways[end], config->seed + (uint64_t)end);
+	}
+	return wr_lab_pool_init(&link->pool, err);
+}
+
+int wr_lab_link_run(const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *config, struct wr_lab_counters *counters,
+		    struct weir_err *err)
+{
+	struct link link;
+	int rc = 0;
+
+	if (link_init(&link, fds, config, counters, err) < 0)
+		return -1;
+	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+	while (rc == 0) {
+		int n = 0;
+
+		for (int end = 0; end < WR_LAB_N_ENDS; end++) {
+			n += take_batch(&link, &link.ways[end]);
+			for (int way = 0; way < WR_LAB_N_ENDS; way++)
+				release_due(&link, &link.ways[way]);
+		}
+		if (n == 0)
+			rc = wait_for_work(&link);
+	}
+	wr_lab_pool_deinit(&link.pool);
+	return wr_err_errno(err, WEIR_ERR_HOST, "ppoll", -rc, "the link's devices are gone");
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool: address space is reserved for the most that may be under way and touched slot by slot, so memory in
+ * use follows the longest queue there was. No allocation happens after init.
+ */
+#include "lab/pool.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/err.h"
+
+#define SMALL_STRIDE_BYTES 2048
+#define LARGE_STRIDE_BYTES (68 * 1024)
+/* 512 MiB of packets up to MTU 1500 and 1 GiB of larger ones: 10 Gbit/s x 1 s both ways, reserved, not used. */
+#define N_SMALL 262144
+#define N_LARGE 16384
+/* One packet makes at most so many pieces: 64 KiB in segments of 48 bytes; in pieces larger than a small slot. */
+#define RESERVE_SMALL 1400
+#define RESERVE_LARGE 36
+
+static int reserve(struct wr_lab_pool *pool, int size, size_t stride_bytes, size_t n_slots, struct weir_err *err)
+{
+	void *base = mmap(NULL, stride_bytes * n_slots, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (base == MAP_FAILED)
+		return wr_err_memory(err, "packet buffers");
+	pool->sizes[size].base = base;
+	pool->sizes[size].stride_bytes = stride_bytes;
+	pool->sizes[size].data_bytes = stride_bytes - sizeof(struct wr_lab_packet);
+	pool->sizes[size].n_slots = n_slots;
+	return 0;
+}
+
+int wr_lab_pool_init(struct wr_lab_pool *pool, struct weir_err *err)
+{
+	memset(pool, 0, sizeof *pool);
+	if (reserve(pool, WR_LAB_POOL_SMALL, SMALL_STRIDE_BYTES, N_SMALL, err) < 0)
+		return -1;
+	if (reserve(pool, WR_LAB_POOL_LARGE, LARGE_STRIDE_BYTES, N_LARGE, err) < 0) {
+		wr_lab_pool_deinit(pool);
+		return -1;
+	}
+	return 0;
+}
+
+void wr_lab_pool_deinit(struct wr_lab_pool *pool)
+{
+	for (int i = 0; i < WR_LAB_N_POOL_SIZES; i++) {
+		if (pool->sizes[i].base)
+			munmap(pool->sizes[i].base, pool->sizes[i].stride_bytes * pool->sizes[i].n_slots);
+	}
+	memset(pool, 0, sizeof *pool);
+}
+
+struct wr_lab_packet *wr_lab_pool_get(struct wr_lab_pool *pool, size_t n_bytes)
+{
+	int size = n_bytes <= pool->sizes[WR_LAB_POOL_SMALL].data_bytes ? WR_LAB_POOL_SMALL : WR_LAB_POOL_LARGE;
+	__typeof__(&pool->sizes[0]) slots = &pool->sizes[size];
+	struct wr_lab_packet *packet = slots->free;
+
+	if (packet)
+		slots->free = packet->next;
+	else if (slots->n_touched < slots->n_slots)
+		packet = (struct wr_lab_packet *)(slots->base + slots->stride_bytes * slots->n_touched++);
+	else
+		return NULL;
+	slots->n_used++;
+	packet->next = NULL;
+	packet->size = (uint16_t)size;
+	return packet;
+}
+
+void wr_lab_pool_put(struct wr_lab_pool *pool, struct wr_lab_packet *packet)
+{
+	__typeof__(&pool->sizes[0]) slots = &pool->sizes[packet->size];
+
+	packet->next = slots->free;
+	slots->free = packet;
+	slots->n_used--;
+}
+
+int wr_lab_pool_has_room(const struct wr_lab_pool *pool)
+{
+	return pool->sizes[WR_LAB_POOL_SMALL].n_used + RESERVE_SMALL <= pool->sizes[WR_LAB_POOL_SMALL].n_slots &&
+	       pool->sizes[WR_LAB_POOL_LARGE].n_used + RESERVE_LARGE <= pool->sizes[WR_LAB_POOL_LARGE].n_slots;
+}

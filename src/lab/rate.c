@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bottleneck's rate, as a fluid server: a run of segments leaves when its last bit has been sent. Super-packets
+ * are let go in grains, so that the far end sees them arrive as a card would deliver them (a few at a time) and the
+ * acknowledgement clock keeps ticking on slow links; at 10 Gbit/s nothing is cut any more.
+ */
+#include "lab/element.h"
+
+/* What a receiving card gathers before it interrupts is about this long (Intel's default: 50-100 us). */
+#define GRAIN_NS 200000ULL
+#define BITS_NS 8000000000ULL
+
+struct rate {
+	uint64_t grain_bytes;
+};
+
+static bool init(void *state, struct wr_lab_shared *shared, const struct wr_lab_way *way)
+{
+	struct rate *rate = state;
+
+	if (way->rate_bps == WR_UNSET)
+		return false;
+	shared->server.rate_bps = way->rate_bps;
+	rate->grain_bytes = (uint64_t)((unsigned __int128)way->rate_bps * GRAIN_NS / BITS_NS);
+	return true;
+}
+
+/* Sending begins when the server is free; the remainder carries what a nanosecond can't express. */
+static void serve(struct wr_lab_server *server, uint64_t at_ns, uint64_t n_bytes)
+{
+	uint64_t work = n_bytes * BITS_NS;
+
+	if (server->busy_until_ns <= at_ns) {
+		server->busy_until_ns = at_ns;
+		server->remainder = 0;
+	}
+	work += server->remainder;
+	server->busy_until_ns += work / server->rate_bps;
+	server->remainder = work % server->rate_bps;
+}
+
+static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct wr_lab_run *run)
+{
+	const struct rate *rate = state;
+	uint64_t n_grain = rate->grain_bytes / run->seg_wire_bytes;
+
+	if (n_grain < run->n_segs)
+		wr_lab_run_shorten(run, n_grain ? (uint32_t)n_grain : 1);
+	serve(&shared->server, run->at_ns, wr_lab_run_wire_bytes(run));
+	run->at_ns = shared->server.busy_until_ns;
+	return WR_LAB_PASS;
+}
+
+const struct wr_lab_element wr_lab_element_rate = {
+	.name = "rate",
+	.summary = "sends so many bits a second, headers and Ethernet framing of every segment included",
+	.source = "IEEE 802.3 framing, 38 bytes a segment",
+	.init = init,
+	.pass = pass,
+};

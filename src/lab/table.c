@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The link's elements in the order in which a packet meets them. Adding one: its file, its row here, its options. */
+#include "lab/element.h"
+
+#include <stddef.h>
+
+const struct wr_lab_element *const wr_lab_elements[] = {
+	&wr_lab_element_loss,
+	&wr_lab_element_queue,
+	&wr_lab_element_rate,
+	&wr_lab_element_delay,
+	NULL,
+};
