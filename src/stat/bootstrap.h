@@ -11,7 +11,7 @@
 /* With fewer samples the interval is too narrow by far; a t or order-statistic interval isn't. */
 #define WR_STAT_BOOTSTRAP_MIN_SAMPLES 10
 
-/* A figure of @n_samples > 0 samples. It may use @scratch (room for @n_samples), and nothing else. */
+/* A figure of @n_samples > 0 samples; pure but for @scratch, which has room for @n_samples. */
 typedef double wr_stat_figure(const double *samples, size_t n_samples, double *scratch);
 
 /* Ready figures: the mean (leaves scratch alone); wr_stat_median() is one as it stands. */
@@ -35,11 +35,11 @@ enum wr_stat_bootstrap_method {
  * @level: above 0 and below 1
  * @n_resamples: how many; 2000 for a 95 % interval; above 0
  * @random: the generator, which moves on
- * @scratch: room for WR_STAT_BOOTSTRAP_SCRATCH(@n_samples, @n_resamples); the resampled figures afterwards,
- * sorted, in the last @n_resamples
+ * @scratch: room for WR_STAT_BOOTSTRAP_SCRATCH(@n_samples, @n_resamples); the resampled figures
+ * afterwards, sorted, in the last @n_resamples
  *
- * Return: WR_STAT_DONE; WR_STAT_TOO_FEW for fewer than WR_STAT_BOOTSTRAP_MIN_SAMPLES (the interval is there,
- * but too narrow; for fewer than 2 it is NaN with coverage 0).
+ * Return: WR_STAT_DONE; WR_STAT_TOO_FEW for fewer than WR_STAT_BOOTSTRAP_MIN_SAMPLES (the interval
+ * is there, but too narrow; for fewer than 2 it is NaN with coverage 0).
  * Source: Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 13 and 14.
  */
 int wr_stat_bootstrap(struct wr_stat_interval *out, const double *samples, size_t n_samples,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Normal, Student's t, binomial(n, 1/2). lgamma_r() everywhere: lgamma() writes the global signgam and would
- * race between threads.
+ * Normal, Student's t, binomial(n, 1/2). lgamma_r() everywhere: lgamma() writes the global signgam
+ * and would race between threads.
  */
 #include "stat/distribution.h"
 
@@ -10,8 +10,8 @@
 #include <math.h>
 
 /*
- * Above this t is a normal variable with a correction in 1/df, and closer so than by the beta function, where
- * log-gammas of 10^7 and more cancel.
+ * Above this t is a normal variable with a correction in 1/df, and closer so than by the beta
+ * function, where log-gammas of 10^7 and more cancel.
  */
 #define T_LARGE_DF 1e6
 
@@ -25,14 +25,17 @@ double wr_stat_normal_cdf(double z)
 /* Acklam 2003, "An algorithm for computing the inverse normal cumulative distribution function". */
 static double acklam(double p)
 {
-	static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02, -2.759285104469687e+02,
-				   1.383577518672690e+02, -3.066479806614716e+01, 2.506628277459239e+00};
-	static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02,
-				   6.680131188771972e+01, -1.328068155288572e+01};
-	static const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
-				   -2.549732539343734e+00, 4.374664141464968e+00, 2.938163982698783e+00};
-	static const double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
-				   3.754408661907416e+00};
+	static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,
+				   -2.759285104469687e+02, 1.383577518672690e+02,
+				   -3.066479806614716e+01, 2.506628277459239e+00};
+	static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02,
+				   -1.556989798598866e+02, 6.680131188771972e+01,
+				   -1.328068155288572e+01};
+	static const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01,
+				   -2.400758277161838e+00, -2.549732539343734e+00,
+				   4.374664141464968e+00,  2.938163982698783e+00};
+	static const double d[] = {7.784695709041462e-03, 3.224671290700398e-01,
+				   2.445134137142996e+00, 3.754408661907416e+00};
 	double q, r;
 
 	if (p < 0.02425) {
@@ -100,7 +103,7 @@ static double beta_fraction(double x, double a, double b)
 	return value;
 }
 
-/* The regularised incomplete beta function; @y is 1 - @x, given by the caller, who knows it without loss. */
+/* The regularised incomplete beta function; @y: 1 - @x, which the caller knows without loss. */
 static double incomplete_beta(double x, double y, double a, double b)
 {
 	double front;
@@ -123,7 +126,8 @@ double wr_stat_t_tail(double t, double df)
 	if (isinf(square))
 		return 0;
 	if (df > T_LARGE_DF) /* Abramowitz and Stegun 26.7.8 */
-		return 2 * wr_stat_normal_cdf(-fabs(t) * (1 - 1 / (4 * df)) / sqrt(1 + square / (2 * df)));
+		return 2 * wr_stat_normal_cdf(-fabs(t) * (1 - 1 / (4 * df)) /
+					      sqrt(1 + square / (2 * df)));
 	return incomplete_beta(df / (df + square), square / (df + square), df / 2, 0.5);
 }
 
@@ -141,7 +145,10 @@ double wr_stat_t_quantile(double level, double df)
 	t = wr_stat_normal_quantile(0.5 + level / 2);
 	if (df > T_LARGE_DF) /* Abramowitz and Stegun 26.7.5 */
 		return t + (t * t * t + t) / (4 * df);
-	/* The tail falls and is convex, and z lies left of t: Newton's steps only go right and can't overshoot. */
+	/*
+	 * The tail falls and is convex, and z lies left of t: Newton's steps only go right and
+	 * can't overshoot.
+	 */
 	for (int i = 0; i < MAX_STEPS; i++) {
 		step = (wr_stat_t_tail(t, df) - (1 - level)) / (2 * t_density(t, df));
 		t += step;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The distributions behind the intervals and tests: normal, Student's t, and the fair-coin binomial. */
+/* The distributions behind the intervals and tests: normal, Student's t, and the fair coin. */
 #ifndef WR_STAT_DISTRIBUTION_H
 #define WR_STAT_DISTRIBUTION_H
 
@@ -15,7 +15,8 @@ double wr_stat_normal_cdf(double z);
  * @probability: above 0 and below 1
  *
  * Return: z, to about 1e-15 relative.
- * Source: Acklam's rational approximation (relative error 1.15e-9) with one step of Halley's method.
+ * Source: Acklam's rational approximation (relative error 1.15e-9) with one step by
+ * Halley's method.
  */
 double wr_stat_normal_quantile(double probability);
 
@@ -27,8 +28,8 @@ double wr_stat_normal_quantile(double probability);
  * @df: degrees of freedom, above 0, not necessarily whole
  *
  * Return: 0..1, the p value of a t statistic.
- * Source: Abramowitz and Stegun 26.5.27 and 26.7.1; the incomplete beta function by the continued fraction
- * of NIST DLMF 8.17.22, evaluated by Lentz's method.
+ * Source: Abramowitz and Stegun 26.5.27 and 26.7.1; the incomplete beta function by the continued
+ * fraction of NIST DLMF 8.17.22, evaluated by Lentz's method.
  */
 double wr_stat_t_tail(double t, double df);
 
@@ -43,7 +44,7 @@ double wr_stat_t_quantile(double level, double df);
 
 /* -- binomial -- */
 
-/* wr_stat_coin_pmf - Return: the probability of exactly @n_heads heads in @n_throws of a fair coin. */
+/* wr_stat_coin_pmf - Return: the probability of @n_heads heads in @n_throws of a fair coin. */
 double wr_stat_coin_pmf(size_t n_heads, size_t n_throws);
 
 #endif

@@ -9,25 +9,43 @@ static void t_quantiles_of_the_tables(void **state)
 	static const struct {
 		double level, df, t, distance;
 	} rows[] = {
-		/* NIST/SEMATECH e-Handbook 1.3.6.7.2 and Abramowitz and Stegun table 26.10, rounded there */
-		{0.95, 1, 12.706, 5e-4}, {0.95, 2, 4.303, 5e-4}, {0.95, 3, 3.182, 5e-4}, {0.95, 4, 2.776, 5e-4},
-		{0.95, 5, 2.571, 5e-4}, {0.95, 9, 2.262, 5e-4}, {0.95, 10, 2.228, 5e-4}, {0.95, 30, 2.042, 5e-4},
-		{0.95, 60, 2.000, 5e-4}, {0.95, 100, 1.984, 5e-4}, {0.95, 120, 1.980, 5e-4}, {0.90, 5, 2.015, 5e-4},
-		{0.80, 5, 1.476, 5e-4}, {0.98, 5, 3.365, 5e-4}, {0.99, 5, 4.032, 5e-4}, {0.998, 5, 5.893, 5e-4},
-		{0.99, 1, 63.657, 5e-4}, {0.999, 10, 4.587, 5e-4}, {0.50, 5, 0.727, 5e-4},
+		/* NIST/SEMATECH e-Handbook 1.3.6.7.2, Abramowitz and Stegun table 26.10 */
+		{0.95, 1, 12.706, 5e-4},
+		{0.95, 2, 4.303, 5e-4},
+		{0.95, 3, 3.182, 5e-4},
+		{0.95, 4, 2.776, 5e-4},
+		{0.95, 5, 2.571, 5e-4},
+		{0.95, 9, 2.262, 5e-4},
+		{0.95, 10, 2.228, 5e-4},
+		{0.95, 30, 2.042, 5e-4},
+		{0.95, 60, 2.000, 5e-4},
+		{0.95, 100, 1.984, 5e-4},
+		{0.95, 120, 1.980, 5e-4},
+		{0.90, 5, 2.015, 5e-4},
+		{0.80, 5, 1.476, 5e-4},
+		{0.98, 5, 3.365, 5e-4},
+		{0.99, 5, 4.032, 5e-4},
+		{0.998, 5, 5.893, 5e-4},
+		{0.99, 1, 63.657, 5e-4},
+		{0.999, 10, 4.587, 5e-4},
+		{0.50, 5, 0.727, 5e-4},
 		/* R's qt(), ten digits */
-		{0.95, 5, 2.570581836, 1e-9}, {0.95, 1, 12.70620474, 1e-8}, {0.99, 10, 3.169272673, 1e-9},
+		{0.95, 5, 2.570581836, 1e-9},
+		{0.95, 1, 12.70620474, 1e-8},
+		{0.99, 10, 3.169272673, 1e-9},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		assert_near(wr_stat_t_quantile(rows[i].level, rows[i].df), rows[i].t, rows[i].distance);
+		assert_near(wr_stat_t_quantile(rows[i].level, rows[i].df), rows[i].t,
+			    rows[i].distance);
 }
 
 /* df 1 is Cauchy: t = tan(pi level / 2). df 2: t = level sqrt(2 / (1 - level^2)). */
 static void t_quantiles_in_closed_form(void **state)
 {
-	static const double levels[] = {1e-6, 0.1, 0.5, 0.9, 0.95, 0.99, 0.9999, 0.999999, 1 - 1e-10};
+	static const double levels[] = {1e-6, 0.1,    0.5,	0.9,	  0.95,
+					0.99, 0.9999, 0.999999, 1 - 1e-10};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
@@ -62,14 +80,21 @@ static void t_tail_inverts_the_quantile(void **state)
 static void normal_quantiles(void **state)
 {
 	static const double rows[][2] = {
-		{0.5, 0}, {0.8, 0.8416212336}, {0.95, 1.644853627}, {0.975, 1.959963985}, {0.995, 2.575829304},
-		{0.999, 3.090232306}, {1e-6, -4.753424309}, {0.025, -1.959963985},
+		{0.5, 0},
+		{0.8, 0.8416212336},
+		{0.95, 1.644853627},
+		{0.975, 1.959963985},
+		{0.995, 2.575829304},
+		{0.999, 3.090232306},
+		{1e-6, -4.753424309},
+		{0.025, -1.959963985},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		assert_near(wr_stat_normal_quantile(rows[i][0]), rows[i][1], 1e-9);
-		assert_near(wr_stat_normal_cdf(wr_stat_normal_quantile(rows[i][0])), rows[i][0], 1e-14);
+		assert_near(wr_stat_normal_cdf(wr_stat_normal_quantile(rows[i][0])), rows[i][0],
+			    1e-14);
 	}
 	assert_near(wr_stat_normal_cdf(1.96), 0.9750021049, 1e-10);
 }

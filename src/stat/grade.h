@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How far a set of repeated runs may be trusted, from the coefficient of variation of their means. */
+/* How far repeated runs may be trusted, from the coefficient of variation of their means. */
 #ifndef WR_STAT_GRADE_H
 #define WR_STAT_GRADE_H
 
@@ -13,11 +13,12 @@ enum wr_stat_grade {
 
 /*
  * wr_stat_grade - the grade of a coefficient of variation
- * @cv_ratio: sd / mean of per-connection means, 0.03 for 3 %; NaN (unknown) grades as unranked. Samples
- * within one connection vary by 20 % and more on a healthy path and are not what this is for.
+ * @cv_ratio: sd / mean of per-connection means, 0.03 for 3 %; NaN (unknown) grades as unranked.
+ * Samples within one connection vary by 20 % and more on a healthy path and are not what this is
+ * for.
  *
- * Source: our own lab runs. 20 % is the usual refusal line: with 12 pairs a change below 16 % can't be
- * seen. 3 % lets 6 pairs see 3.4 % (2.8 sd / sqrt n).
+ * Source: our own lab runs. 20 % is the usual refusal line: with 12 pairs a change below 16 % can't
+ * be seen. 3 % lets 6 pairs see 3.4 % (2.8 sd / sqrt n).
  */
 enum wr_stat_grade wr_stat_grade(double cv_ratio);
 

@@ -11,10 +11,14 @@ static void limits_belong_to_the_better_grade(void **state)
 		enum wr_stat_grade grade;
 		const char *name;
 	} rows[] = {
-		{0, WR_STAT_GRADE_GOOD, "good"},	  {0.03, WR_STAT_GRADE_GOOD, "good"},
-		{0.0301, WR_STAT_GRADE_USABLE, "usable"}, {0.10, WR_STAT_GRADE_USABLE, "usable"},
-		{0.101, WR_STAT_GRADE_POOR, "poor"},	  {0.20, WR_STAT_GRADE_POOR, "poor"},
-		{0.201, WR_STAT_GRADE_UNRANKED, "unranked"}, {INFINITY, WR_STAT_GRADE_UNRANKED, "unranked"},
+		{0, WR_STAT_GRADE_GOOD, "good"},
+		{0.03, WR_STAT_GRADE_GOOD, "good"},
+		{0.0301, WR_STAT_GRADE_USABLE, "usable"},
+		{0.10, WR_STAT_GRADE_USABLE, "usable"},
+		{0.101, WR_STAT_GRADE_POOR, "poor"},
+		{0.20, WR_STAT_GRADE_POOR, "poor"},
+		{0.201, WR_STAT_GRADE_UNRANKED, "unranked"},
+		{INFINITY, WR_STAT_GRADE_UNRANKED, "unranked"},
 		{NAN, WR_STAT_GRADE_UNRANKED, "unranked"},
 	};
 

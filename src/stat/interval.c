@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Intervals of a mean and of a median. The number of samples below the true median is binomial(n, 1/2), so
- * the pair (k-th smallest, k-th largest) misses it with twice the probability of fewer than k heads.
+ * Intervals of a mean and of a median. The number of samples below the true median is that of
+ * heads in n throws, so the pair (k-th smallest, k-th largest) misses it with twice the probability
+ * of fewer than k heads.
  */
 #include "stat/interval.h"
 
@@ -45,6 +46,7 @@ int wr_stat_median_interval(struct wr_stat_interval *out, const double *samples,
 		missed = next;
 		rank++;
 	}
-	*out = (struct wr_stat_interval){scratch[rank - 1], scratch[n_samples - rank], fmax(0, 1 - missed)};
+	*out = (struct wr_stat_interval){scratch[rank - 1], scratch[n_samples - rank],
+					 fmax(0, 1 - missed)};
 	return out->coverage_ratio < level ? WR_STAT_TOO_FEW : WR_STAT_DONE;
 }

@@ -32,14 +32,14 @@ int wr_stat_mean_interval(struct wr_stat_interval *out, const double *samples, s
 
 /*
  * wr_stat_median_interval - an interval of the median that assumes no distribution
- * @out: the narrowest pair of samples, k-th smallest and k-th largest, that covers @level or more, and its
- * own coverage: 6 samples give minimum to maximum and 96.9 %
+ * @out: the narrowest pair of samples, k-th smallest and k-th largest, that covers @level or more,
+ * and its own coverage: 6 samples give minimum to maximum and 96.9 %
  * @samples: @n_samples values in any order; unchanged
  * @level: above 0 and below 1
  * @scratch: room for @n_samples; holds the sorted samples afterwards
  *
- * Return: WR_STAT_DONE; WR_STAT_TOO_FEW when not even minimum to maximum reaches @level (5 samples reach
- * 93.75 %): then that is the interval, with the coverage it has (no samples: NaN, 0).
+ * Return: WR_STAT_DONE; WR_STAT_TOO_FEW when not even minimum to maximum reaches @level (5 samples
+ * reach 93.75 %): then that is the interval, with the coverage it has (no samples: NaN, 0).
  * Source: David and Nagaraja, "Order Statistics", 3rd edition, 7.1.
  */
 int wr_stat_median_interval(struct wr_stat_interval *out, const double *samples, size_t n_samples,

@@ -35,15 +35,16 @@ static void mean_interval_of_few_or_equal(void **state)
 	assert_near(ci.high, 4, 0);
 }
 
-/* Conover, "Practical Nonparametric Statistics", and the usual tables of the sign test: ranks for 95 %. */
+/* The usual table of the sign test, 95 % (Conover, "Practical Nonparametric Statistics"). */
 static void median_interval_ranks_of_the_tables(void **state)
 {
 	static const struct {
 		size_t n_samples, rank;
 		double coverage_ratio;
 	} rows[] = {
-		{6, 1, 0.96875}, {7, 1, 0.984375}, {8, 1, 0.9921875}, {9, 2, 0.9609375}, {10, 2, 0.978515625},
-		{12, 3, 0.9614}, {15, 4, 0.9648}, {20, 6, 0.9586}, {25, 8, 0.9567}, {30, 10, 0.9572},
+		{6, 1, 0.96875},      {7, 1, 0.984375}, {8, 1, 0.9921875}, {9, 2, 0.9609375},
+		{10, 2, 0.978515625}, {12, 3, 0.9614},	{15, 4, 0.9648},   {20, 6, 0.9586},
+		{25, 8, 0.9567},      {30, 10, 0.9572},
 	};
 	double samples[30], scratch[30];
 	struct wr_stat_interval ci;
@@ -54,7 +55,8 @@ static void median_interval_ranks_of_the_tables(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		size_t n = rows[i].n_samples;
 
-		assert_int_equal(wr_stat_median_interval(&ci, samples, n, 0.95, scratch), WR_STAT_DONE);
+		assert_int_equal(wr_stat_median_interval(&ci, samples, n, 0.95, scratch),
+				 WR_STAT_DONE);
 		assert_near(ci.low, (double)rows[i].rank, 0);
 		assert_near(ci.high, (double)(n + 1 - rows[i].rank), 0);
 		assert_near(ci.coverage_ratio, rows[i].coverage_ratio, 5e-5);
@@ -72,7 +74,8 @@ static void median_interval_of_few(void **state)
 	assert_int_equal(wr_stat_median_interval(&ci, NULL, 0, 0.95, NULL), WR_STAT_TOO_FEW);
 	assert_nan(ci.low);
 	for (size_t n = 1; n <= 5; n++) {
-		assert_int_equal(wr_stat_median_interval(&ci, samples, n, 0.95, scratch), WR_STAT_TOO_FEW);
+		assert_int_equal(wr_stat_median_interval(&ci, samples, n, 0.95, scratch),
+				 WR_STAT_TOO_FEW);
 		assert_near(ci.coverage_ratio, coverages[n - 1], 1e-12);
 		assert_near(ci.low, n == 1 ? 5 : 1, 0);
 		assert_near(ci.high, 5, 0);

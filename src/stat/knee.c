@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The knee of a throughput curve. Below it throughput is proportional to the buffer, above it flat, so the
- * plateau and a threshold are enough; curvature methods (Kneedle) need smooth, evenly spaced curves.
+ * The knee of a throughput curve. Below it throughput is proportional to the buffer, above it flat,
+ * so the plateau and a threshold are enough; curvature methods (Kneedle) need smooth, evenly spaced
+ * curves.
  */
 #include "stat/knee.h"
 
@@ -30,7 +31,8 @@ static double plateau(const struct wr_stat_point *points, size_t n_points, doubl
 	}
 	if (top[2] < (1 - PLATEAU_SPREAD) * top[0])
 		return top[0];
-	if (points[n_points - 1].throughput_bps == top[0] && top[1] < (1 - tolerance_ratio) * top[0])
+	if (points[n_points - 1].throughput_bps == top[0] &&
+	    top[1] < (1 - tolerance_ratio) * top[0])
 		return top[0];
 	return top[1];
 }
@@ -74,5 +76,6 @@ int wr_stat_knee(struct wr_stat_knee *out, const struct wr_stat_point *points, s
 		out->index = i;
 		out->n_plateau++;
 	}
-	return n_points > 1 && out->index == n_points - 1 ? WR_STAT_KNEE_CLIMBING : WR_STAT_KNEE_FOUND;
+	return n_points > 1 && out->index == n_points - 1 ? WR_STAT_KNEE_CLIMBING
+							  : WR_STAT_KNEE_FOUND;
 }

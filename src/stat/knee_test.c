@@ -16,22 +16,24 @@ struct curve {
 	bool monotone;
 };
 
+enum { FOUND = WR_STAT_KNEE_FOUND, CLIMBING = WR_STAT_KNEE_CLIMBING, NONE = WR_STAT_KNEE_NONE };
+
 static const struct curve curves[] = {
 	/* 50 Mbit/s, 20 ms, receive buffer: grid measured in the lab */
-	{"lab", {7.1, 18.8, 35.3, 42.6, 48.3, 48.3, 48.2, 48.3}, 8, WR_STAT_KNEE_FOUND, 4, 4, 48.3, true},
-	{"first is enough", {940, 941, 939}, 3, WR_STAT_KNEE_FOUND, 0, 3, 940, true},
-	{"a lucky step", {100, 200, 400, 1000, 946, 950, 941}, 7, WR_STAT_KNEE_FOUND, 3, 4, 950, false},
-	{"an impossible step", {100, 400, 940, 1200, 946, 950}, 6, WR_STAT_KNEE_FOUND, 3, 1, 1200, false},
-	{"climbing", {10, 20, 40, 80}, 4, WR_STAT_KNEE_CLIMBING, 3, 1, 80, true},
-	{"climbing gently", {80, 85, 90, 95, 100}, 5, WR_STAT_KNEE_CLIMBING, 4, 1, 100, true},
-	{"large buffers harm", {10, 50, 70, 95, 60, 40}, 6, WR_STAT_KNEE_FOUND, 3, 1, 95, false},
-	{"a dip on the way", {10, 50, 20, 95, 95, 95}, 6, WR_STAT_KNEE_FOUND, 3, 3, 95, false},
-	{"two points", {50, 100}, 2, WR_STAT_KNEE_CLIMBING, 1, 1, 100, true},
-	{"two equal points", {100, 100}, 2, WR_STAT_KNEE_FOUND, 0, 2, 100, true},
-	{"one point", {100}, 1, WR_STAT_KNEE_FOUND, 0, 1, 100, true},
-	{"zeros then one", {0, 0, 100}, 3, WR_STAT_KNEE_CLIMBING, 2, 1, 100, true},
-	{"nothing moved", {0, 0, 0}, 3, WR_STAT_KNEE_NONE, 3, 0, 0, true},
-	{"no points", {0}, 0, WR_STAT_KNEE_NONE, 0, 0, 0, true},
+	{"lab", {7.1, 18.8, 35.3, 42.6, 48.3, 48.3, 48.2, 48.3}, 8, FOUND, 4, 4, 48.3, true},
+	{"first is enough", {940, 941, 939}, 3, FOUND, 0, 3, 940, true},
+	{"a lucky step", {100, 200, 400, 1000, 946, 950, 941}, 7, FOUND, 3, 4, 950, false},
+	{"an impossible step", {100, 400, 940, 1200, 946, 950}, 6, FOUND, 3, 1, 1200, false},
+	{"climbing", {10, 20, 40, 80}, 4, CLIMBING, 3, 1, 80, true},
+	{"climbing gently", {80, 85, 90, 95, 100}, 5, CLIMBING, 4, 1, 100, true},
+	{"large buffers harm", {10, 50, 70, 95, 60, 40}, 6, FOUND, 3, 1, 95, false},
+	{"a dip on the way", {10, 50, 20, 95, 95, 95}, 6, FOUND, 3, 3, 95, false},
+	{"two points", {50, 100}, 2, CLIMBING, 1, 1, 100, true},
+	{"two equal points", {100, 100}, 2, FOUND, 0, 2, 100, true},
+	{"one point", {100}, 1, FOUND, 0, 1, 100, true},
+	{"zeros then one", {0, 0, 100}, 3, CLIMBING, 2, 1, 100, true},
+	{"nothing moved", {0, 0, 0}, 3, NONE, 3, 0, 0, true},
+	{"no points", {0}, 0, NONE, 0, 0, 0, true},
 };
 
 static void curves_have_their_knee(void **state)
@@ -45,7 +47,8 @@ static void curves_have_their_knee(void **state)
 		for (size_t k = 0; k < curve->n_points; k++)
 			points[k] = (struct wr_stat_point){4096u << k, curve->throughputs[k] * 1e6};
 		print_message("%s\n", curve->name);
-		assert_int_equal(wr_stat_knee(&knee, points, curve->n_points, 0.02), curve->outcome);
+		assert_int_equal(wr_stat_knee(&knee, points, curve->n_points, 0.02),
+				 curve->outcome);
 		assert_int_equal(knee.index, curve->index);
 		assert_int_equal(knee.n_plateau, curve->n_plateau);
 		assert_near(knee.plateau_bps, curve->plateau * 1e6, 1);
@@ -55,7 +58,8 @@ static void curves_have_their_knee(void **state)
 
 static void the_deepest_drop_is_named(void **state)
 {
-	static const struct wr_stat_point points[] = {{1, 100}, {2, 90}, {3, 120}, {4, 60}, {5, 110}};
+	static const struct wr_stat_point points[] = {
+		{1, 100}, {2, 90}, {3, 120}, {4, 60}, {5, 110}};
 	struct wr_stat_knee knee;
 
 	(void)state;
@@ -69,7 +73,8 @@ static void the_deepest_drop_is_named(void **state)
 
 static void a_larger_tolerance_takes_a_smaller_size(void **state)
 {
-	static const struct wr_stat_point points[] = {{1, 50}, {2, 90}, {3, 97}, {4, 100}, {5, 100}, {6, 100}};
+	static const struct wr_stat_point points[] = {{1, 50},	{2, 90},  {3, 97},
+						      {4, 100}, {5, 100}, {6, 100}};
 	static const struct {
 		double tolerance_ratio;
 		size_t index;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paired comparison on the logarithm of the ratio, so that doubling and halving weigh the same and swapping
- * the two settings inverts every figure. d is ln b - ln a and not ln(b / a): then the swap is exact in
- * floating point and ties stay ties.
+ * Paired comparison on the logarithm of the ratio, so that doubling and halving weigh the same and
+ * swapping the two settings inverts every figure. d is ln b - ln a and not ln(b / a): then the swap
+ * is exact in floating point and ties stay ties.
  */
 #include "stat/paired.h"
 
@@ -15,10 +15,13 @@
 #define POWER_FACTOR 2.8 /* z(0.975) + z(0.8) */
 #define N_RANDOM_FLIPS 19999
 
-/* Sums that differ by less than this share of the sum of sizes are equal: rounding must not lower p. */
+/* Sums closer than this share of the sum of sizes are equal: rounding must not lower p. */
 #define SUM_TOLERANCE 1e-9
 
-/* All patterns in Gray-code order, one flip each; the last sign stays, since a pattern and its mirror count alike. */
+/*
+ * All patterns in Gray-code order, one flip each; the last sign stays, since a pattern and its
+ * mirror count alike.
+ */
 static double all_flips(const double *differences, size_t n, double sum, double limit)
 {
 	uint32_t n_patterns = UINT32_C(1) << (n - 1), n_extreme = 0, gray = 0;
@@ -68,15 +71,16 @@ double wr_stat_sign_flip_p(const double *differences, size_t n_samples, uint64_t
 	return random_flips(differences, n_samples, limit, seed);
 }
 
-static struct wr_stat_interval interval_exp(struct wr_stat_interval log)
+static struct wr_stat_interval interval_exp(struct wr_stat_interval ci)
 {
-	return (struct wr_stat_interval){exp(log.low), exp(log.high), log.coverage_ratio};
+	return (struct wr_stat_interval){exp(ci.low), exp(ci.high), ci.coverage_ratio};
 }
 
 static int log_ratios(double *d, const double *baseline, const double *changed, size_t n_pairs)
 {
 	for (size_t i = 0; i < n_pairs; i++) {
-		if (!(baseline[i] > 0 && changed[i] > 0 && isfinite(baseline[i]) && isfinite(changed[i])))
+		if (!(baseline[i] > 0 && changed[i] > 0 && isfinite(baseline[i]) &&
+		      isfinite(changed[i])))
 			return WR_STAT_NOT_POSITIVE;
 		d[i] = log(changed[i]) - log(baseline[i]);
 	}
@@ -87,22 +91,25 @@ int wr_stat_paired(struct wr_stat_paired *out, const double *baseline, const dou
 		   size_t n_pairs, uint64_t seed, double *scratch)
 {
 	const struct wr_stat_interval none = {NAN, NAN, 0};
-	double *d = scratch, *room = scratch + n_pairs;
-	struct wr_stat_interval log;
+	double *d = scratch, *room;
+	struct wr_stat_interval log_ci;
 
 	*out = (struct wr_stat_paired){n_pairs, NAN, none, NAN, NAN, false, NAN, NAN, NAN, none};
+	if (n_pairs == 0)
+		return WR_STAT_TOO_FEW;
+	room = scratch + n_pairs;
 	if (log_ratios(d, baseline, changed, n_pairs) != WR_STAT_DONE)
 		return WR_STAT_NOT_POSITIVE;
 	out->ratio = exp(wr_stat_mean(d, n_pairs));
-	wr_stat_mean_interval(&log, d, n_pairs, LEVEL);
-	out->ratio_ci95 = interval_exp(log);
+	wr_stat_mean_interval(&log_ci, d, n_pairs, LEVEL);
+	out->ratio_ci95 = interval_exp(log_ci);
 	out->sd_log = wr_stat_sd(d, n_pairs);
 	out->min_effect_ratio = POWER_FACTOR * out->sd_log / sqrt((double)n_pairs);
 	out->sign_flip_p = wr_stat_sign_flip_p(d, n_pairs, seed);
 	out->sign_flip_exact = n_pairs <= WR_STAT_SIGN_FLIP_EXACT_MAX;
 	out->wilcoxon_p = wr_stat_wilcoxon_p(d, n_pairs, room);
 	out->median_ratio = exp(wr_stat_median(d, n_pairs, room));
-	wr_stat_median_interval(&log, d, n_pairs, LEVEL, room);
-	out->median_ratio_interval = interval_exp(log);
+	wr_stat_median_interval(&log_ci, d, n_pairs, LEVEL, room);
+	out->median_ratio_interval = interval_exp(log_ci);
 	return n_pairs < 2 ? WR_STAT_TOO_FEW : WR_STAT_DONE;
 }

@@ -68,10 +68,11 @@ static void swapping_inverts(void **state)
 	assert_near(there.wilcoxon_p, back.wilcoxon_p, 0);
 }
 
-/* Fisher's reading of Darwin's maize (The Design of Experiments, 21): 1726 of 2^15 patterns are as extreme. */
+/* Darwin's maize (Fisher, The Design of Experiments, 21): 1726 of 2^15 patterns as extreme. */
 static void sign_flips_of_darwins_maize(void **state)
 {
-	static const double eighths[] = {49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48};
+	static const double eighths[] = {49, -67, 8,  16, 6,  23, 28, 41,
+					 14, 29,  56, 24, 75, 60, -48};
 
 	(void)state;
 	assert_near(wr_stat_sign_flip_p(eighths, 15, 1), 1726.0 / 32768, 1e-12);
@@ -95,7 +96,7 @@ static void random_flips_agree_with_all(void **state)
 	assert_near(wr_stat_sign_flip_p(d, 21, 1), wr_stat_sign_flip_p(d, 21, 1), 0);
 }
 
-/* Science by table: CV of pairs 5 % and 6 pairs show 5.7 %, 12 pairs 4.0 %. */
+/* 12 pairs that vary by 5 % show 4.0 %. */
 static void min_effect_of_the_table(void **state)
 {
 	double baseline[12], changed[12], scratch[24];
@@ -148,18 +149,21 @@ static void zero_has_no_ratio(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-		assert_int_equal(wr_stat_paired(&p, good, bad[i], 2, 1, scratch), WR_STAT_NOT_POSITIVE);
-		assert_int_equal(wr_stat_paired(&p, bad[i], good, 2, 1, scratch), WR_STAT_NOT_POSITIVE);
+		assert_int_equal(wr_stat_paired(&p, good, bad[i], 2, 1, scratch),
+				 WR_STAT_NOT_POSITIVE);
+		assert_int_equal(wr_stat_paired(&p, bad[i], good, 2, 1, scratch),
+				 WR_STAT_NOT_POSITIVE);
 		assert_int_equal(p.n_pairs, 2);
 		assert_nan(p.ratio);
 		assert_nan(p.sign_flip_p);
 	}
 }
 
-static void draw_pairs(struct wr_stat_random *random, double *baseline, double *changed, double log_ratio)
+static void draw_pairs(struct wr_stat_random *random, double *baseline, double *changed,
+		       double log_ratio)
 {
 	for (size_t i = 0; i < 6; i++) {
-		double path = exp(0.3 * random_normal(random)); /* what both share and pairing removes */
+		double path = exp(0.3 * random_normal(random)); /* shared, so pairing removes it */
 
 		baseline[i] = path * exp(0.03 * random_normal(random));
 		changed[i] = path * exp(log_ratio + 0.03 * random_normal(random));

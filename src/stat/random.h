@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Repeatable random numbers for resampling: the same seed gives the same report on every host. Not for
- * secrets.
+ * Repeatable random numbers for resampling: the same seed gives the same report on every host. Not
+ * for secrets.
  */
 #ifndef WR_STAT_RANDOM_H
 #define WR_STAT_RANDOM_H
@@ -19,8 +19,8 @@ void wr_stat_random_init(struct wr_stat_random *random, uint64_t seed);
 
 /*
  * wr_stat_random_next - Return: 64 random bits.
- * Source: xoshiro256** seeded by splitmix64, Blackman and Vigna, "Scrambled Linear Pseudorandom Number
- * Generators", ACM TOMS 47(4), 2021.
+ * Source: xoshiro256** seeded by splitmix64, Blackman and Vigna, "Scrambled Linear Pseudorandom
+ * Number Generators", ACM TOMS 47(4), 2021.
  */
 uint64_t wr_stat_random_next(struct wr_stat_random *random);
 
@@ -29,8 +29,8 @@ double wr_stat_random_unit(struct wr_stat_random *random);
 
 /*
  * wr_stat_random_below - Return: uniform in 0..@bound - 1; @bound from 1 to 2^32.
- * Source: Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019, without the
- * rejection step: for the sample counts used here the bias stays below 2^-40.
+ * Source: Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019, without
+ * the rejection step: for the sample counts used here the bias stays below 2^-40.
  */
 size_t wr_stat_random_below(struct wr_stat_random *random, size_t bound);
 

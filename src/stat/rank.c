@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wilcoxon's signed-rank and Mann and Whitney's U. Ranks are kept doubled, so a rank shared by a tie (2.5) is
- * whole and the exact distributions are counts in integers: 2^25 sign patterns, C(40, 20) = 1.4e11 orders.
+ * Wilcoxon's signed-rank and Mann and Whitney's U. Ranks are kept doubled, so a rank shared by a
+ * tie (2.5) is whole and the exact distributions are counts in integers: 2^25 sign patterns,
+ * C(40, 20) = 1.4e11 orders.
  */
 #include "stat/rank.h"
 
@@ -111,9 +112,9 @@ double wr_stat_wilcoxon_p(const double *differences, size_t n_samples, double *s
 /* -- rank sum -- */
 
 /*
- * The share of the orders of two sets whose U is at most @limit. U's counts are the coefficients of the
- * Gaussian binomial, a product of (1 - q^(n_second + i)) / (1 - q^i); each partial product is a polynomial
- * with whole coefficients, so the division leaves no rest.
+ * The share of the orders of two sets whose U is at most @limit. U's counts are the coefficients of
+ * the Gaussian binomial, a product of (1 - q^(n_second + i)) / (1 - q^i); each partial product is a
+ * polynomial with whole coefficients, so the division leaves no rest.
  */
 static double orders_up_to(size_t n_first, size_t n_second, size_t limit)
 {
@@ -165,7 +166,8 @@ static double tie_sum(const double *sorted, size_t n)
 int wr_stat_mann_whitney(struct wr_stat_mann_whitney *out, const double *first, size_t n_first,
 			 const double *second, size_t n_second, double *scratch)
 {
-	double pairs = (double)n_first * (double)n_second, n = (double)(n_first + n_second), ties, u;
+	double pairs = (double)n_first * (double)n_second, n = (double)(n_first + n_second);
+	double ties, u;
 
 	*out = (struct wr_stat_mann_whitney){NAN, NAN, false, NAN};
 	if (n_first == 0 || n_second == 0)
@@ -181,6 +183,7 @@ int wr_stat_mann_whitney(struct wr_stat_mann_whitney *out, const double *first, 
 	if (out->exact)
 		out->p = fmin(1, 2 * orders_up_to(n_first, n_second, (size_t)fmin(u, pairs - u)));
 	else
-		out->p = two_sided(fabs(u - pairs / 2), sqrt(pairs / 12 * (n + 1 - ties / (n * (n - 1)))));
+		out->p = two_sided(fabs(u - pairs / 2),
+				   sqrt(pairs / 12 * (n + 1 - ties / (n * (n - 1)))));
 	return WR_STAT_DONE;
 }

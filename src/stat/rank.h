@@ -15,12 +15,14 @@
  * @differences: @n_samples values, any unit; zeros are left out, equal sizes share their mean rank
  * @scratch: room for @n_samples
  *
- * Exact for at most WR_STAT_WILCOXON_EXACT_MAX differences that aren't 0, ties included (the distribution is
- * that of the shared ranks); else the normal approximation with tie and continuity correction.
+ * Exact for at most WR_STAT_WILCOXON_EXACT_MAX differences that aren't 0, ties included (the
+ * distribution is that of the shared ranks); else the normal approximation with tie and continuity
+ * correction.
  *
- * Return: the two-sided p that the differences lie evenly about 0; 1 when all are 0 or there are none.
- * Source: Wilcoxon, "Individual Comparisons by Ranking Methods", Biometrics Bulletin 1(6), 1945; Hollander
- * and Wolfe, "Nonparametric Statistical Methods", 3.1.
+ * Return: the two-sided p that the differences lie evenly about 0; 1 when all are 0 or there are
+ * none.
+ * Source: Wilcoxon, "Individual Comparisons by Ranking Methods", Biometrics Bulletin 1(6), 1945;
+ * Hollander and Wolfe, "Nonparametric Statistical Methods", 3.1.
  */
 double wr_stat_wilcoxon_p(const double *differences, size_t n_samples, double *scratch);
 
@@ -30,8 +32,8 @@ double wr_stat_wilcoxon_p(const double *differences, size_t n_samples, double *s
  * @u: Mann-Whitney's U of the second set: pairs in which it is the larger one, ties counting 1/2
  * @p: two-sided; NaN when a set is empty
  * @exact: p is exact
- * @superiority_ratio: u / (n_first x n_second), the chance that a sample of the second set is larger; 0.5
- * for no difference
+ * @superiority_ratio: u / (n_first x n_second), the chance that a sample of the second set is
+ * larger; 0.5 for no difference
  */
 struct wr_stat_mann_whitney {
 	double u, p;
@@ -46,12 +48,12 @@ struct wr_stat_mann_whitney {
  * @second: @n_second values in any order
  * @scratch: room for @n_first + @n_second
  *
- * Exact when both sets have at most WR_STAT_MANN_WHITNEY_EXACT_MAX samples and no two samples are equal;
- * else the normal approximation with tie and continuity correction.
+ * Exact when both sets have at most WR_STAT_MANN_WHITNEY_EXACT_MAX samples and no two samples are
+ * equal; else the normal approximation with tie and continuity correction.
  *
  * Return: WR_STAT_DONE; WR_STAT_TOO_FEW when a set is empty.
- * Source: Mann and Whitney, "On a Test of Whether one of Two Random Variables is Stochastically Larger than
- * the Other", Annals of Mathematical Statistics 18(1), 1947.
+ * Source: Mann and Whitney, "On a Test of Whether one of Two Random Variables is Stochastically
+ * Larger than the Other", Annals of Mathematical Statistics 18(1), 1947.
  */
 int wr_stat_mann_whitney(struct wr_stat_mann_whitney *out, const double *first, size_t n_first,
 			 const double *second, size_t n_second, double *scratch);

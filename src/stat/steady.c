@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steady state. The second half serves as the yardstick, because a warm-up can't be recognised before one
- * knows what it leads to; its median, because a stall or a burst there must not move it. The rule stands in
- * steady.h.
+ * Steady state. The second half serves as the yardstick, because a warm-up can't be recognised
+ * before one knows what it leads to; its median, because a stall or a burst there must not move it.
+ * The rule stands in steady.h.
  */
 #include "stat/steady.h"
 
@@ -18,7 +18,8 @@
 #define BPS_PER_BYTE_NS 8e9
 
 /* The bytes at @at_ns, between the samples by a straight line; the clock inside the run. */
-static double bytes_at(const uint64_t *t_ns, const uint64_t *bytes, size_t n_samples, uint64_t at_ns)
+static double bytes_at(const uint64_t *t_ns, const uint64_t *bytes, size_t n_samples,
+		       uint64_t at_ns)
 {
 	size_t low = 0, high = n_samples - 1;
 	double share;
@@ -66,6 +67,14 @@ static uint64_t window_length(uint64_t span_ns, size_t n_samples, uint64_t rtt_n
 	return window_ns;
 }
 
+static double window_rate(const uint64_t *t_ns, const uint64_t *bytes, size_t n_samples, size_t i,
+			  uint64_t window_ns)
+{
+	uint64_t from_ns = t_ns[0] + i * window_ns;
+
+	return wr_stat_rate_between(t_ns, bytes, n_samples, from_ns, from_ns + window_ns);
+}
+
 static double best_run(const double *rates, size_t n)
 {
 	double best = 0;
@@ -79,10 +88,12 @@ static double best_run(const double *rates, size_t n)
 static bool ramping(const double *rates, size_t n, double *growth_ratio)
 {
 	size_t third = n / 3, part = third / 3 ? third / 3 : 1;
-	double before = wr_stat_mean(rates + n - third, part), after = wr_stat_mean(rates + n - part, part);
+	double before = wr_stat_mean(rates + n - third, part);
+	double after = wr_stat_mean(rates + n - part, part);
 
 	*growth_ratio = before > 0 ? after / before - 1 : NAN;
-	return after > (1 + RAMP_GROWTH) * before && after > (1 + TOLERANCE) * best_run(rates, n - third);
+	return after > (1 + RAMP_GROWTH) * before &&
+	       after > (1 + TOLERANCE) * best_run(rates, n - third);
 }
 
 /* Rule 4. Return: the first window; n if there is none. */
@@ -112,14 +123,14 @@ int wr_stat_steady(struct wr_stat_steady *out, const uint64_t *t_ns, const uint6
 	if (n < WR_STAT_STEADY_MIN_WINDOWS)
 		return WR_STAT_STEADY_SHORT;
 	for (size_t i = 0; i < n; i++)
-		rates[i] = wr_stat_rate_between(t_ns, bytes, n_samples, begin_ns + i * out->window_ns,
-						begin_ns + (i + 1) * out->window_ns);
+		rates[i] = window_rate(t_ns, bytes, n_samples, i, out->window_ns);
 	out->plateau_bps = wr_stat_median(rates + n / 2, n - n / 2, sorted);
 	if (!(out->plateau_bps > 0))
 		return WR_STAT_STEADY_STALLED;
 	if (ramping(rates, n, &out->growth_ratio))
 		return WR_STAT_STEADY_RAMPING;
-	offset_ns = first_steady(rates, n, out->plateau_bps) * out->window_ns + SETTLE_RTTS * rtt_ns;
+	offset_ns = first_steady(rates, n, out->plateau_bps) * out->window_ns;
+	offset_ns += SETTLE_RTTS * rtt_ns;
 	out->capped = offset_ns > half_ns;
 	out->start_ns = begin_ns + (out->capped ? half_ns : offset_ns);
 	out->mean_bps = wr_stat_rate_between(t_ns, bytes, n_samples, out->start_ns, end_ns);

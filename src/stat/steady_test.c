@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of the warm-up on synthetic transfers, whose rate is a function of time and whose answer is known. */
+/* The end of the warm-up on synthetic transfers, whose rate is a known function of time. */
 #include "stat/steady.h"
 
 #include "stat/testing.h"
@@ -94,7 +94,7 @@ static double nothing(double t_s)
 	return 0;
 }
 
-/* A window that grows by a constant each RTT over the whole run: congestion avoidance on a long path. */
+/* A window that grows by a constant each RTT: congestion avoidance on a long path. */
 static double linear_ramp(double t_s)
 {
 	return 10 + 10 * t_s;
@@ -117,6 +117,13 @@ static double bursts(double t_s)
 	return (unsigned)(t_s / 0.4) % 2 ? 200 : 1;
 }
 
+enum {
+	FOUND = WR_STAT_STEADY_FOUND,
+	RAMPING = WR_STAT_STEADY_RAMPING,
+	SHORT = WR_STAT_STEADY_SHORT,
+	STALLED = WR_STAT_STEADY_STALLED,
+};
+
 static const struct {
 	const char *name;
 	shape *rate;
@@ -126,31 +133,31 @@ static const struct {
 	bool capped;
 	double start_least_s, start_most_s, mean_mbps;
 } rows[] = {
-	{"constant", constant, 10, 10, 20, WR_STAT_STEADY_FOUND, false, 0.04, 0.04, 100},
-	{"constant, RTT unknown", constant, 10, 10, 0, WR_STAT_STEADY_FOUND, false, 0, 0, 100},
-	{"constant, few samples", constant, 10, 1000, 20, WR_STAT_STEADY_FOUND, false, 0.04, 0.04, 100},
-	{"constant, long", constant, 400, 100, 20, WR_STAT_STEADY_FOUND, false, 0.04, 0.04, 100},
-	{"slow start", slow_start, 5, 10, 100, WR_STAT_STEADY_FOUND, false, 1.15, 1.25, 941},
-	{"slow start, 20 s", slow_start, 20, 10, 100, WR_STAT_STEADY_FOUND, false, 1.15, 1.25, 941},
-	{"slow start, coarse samples", slow_start, 10, 100, 100, WR_STAT_STEADY_FOUND, false, 1.15, 1.25, 941},
-	{"slow start, half of the run", slow_start, 1.95, 10, 100, WR_STAT_STEADY_FOUND, true, 0.97, 0.98, 932.1},
-	{"only slow start", only_slow_start, 1.5, 10, 100, WR_STAT_STEADY_RAMPING, false, 0, 0, NAN},
-	{"only slow start, 0.7 s", only_slow_start, 0.7, 10, 100, WR_STAT_STEADY_RAMPING, false, 0, 0, NAN},
-	{"sawtooth", sawtooth, 10, 10, 100, WR_STAT_STEADY_FOUND, false, 0.9, 1.2, NAN},
-	{"sawtooth, ends on a rise", sawtooth, 7.4, 10, 100, WR_STAT_STEADY_FOUND, false, 0.9, 1.2, NAN},
-	{"cubic", cubic, 10, 10, 50, WR_STAT_STEADY_FOUND, false, 0.4, 1.2, NAN},
-	{"cubic, ends on a rise", cubic, 5.9, 10, 50, WR_STAT_STEADY_FOUND, false, 0.4, 1.2, NAN},
-	{"stall early", stall_early, 10, 10, 20, WR_STAT_STEADY_FOUND, false, 0.8, 0.9, 100},
-	{"stall midway", stall_midway, 10, 10, 20, WR_STAT_STEADY_FOUND, false, 0.04, 0.04, 89.96},
-	{"stall late", stall_late, 10, 10, 20, WR_STAT_STEADY_FOUND, false, 0.04, 0.04, 89.96},
-	{"stall for good", stall_for_good, 10, 10, 20, WR_STAT_STEADY_STALLED, false, 0, 0, 30},
-	{"nothing", nothing, 10, 10, 20, WR_STAT_STEADY_STALLED, false, 0, 0, 0},
-	{"linear ramp", linear_ramp, 10, 10, 50, WR_STAT_STEADY_RAMPING, false, 0, 0, 60},
-	{"late plateau", late_plateau, 10, 10, 50, WR_STAT_STEADY_FOUND, true, 5, 5, 98.5},
-	{"token bucket", token_bucket, 10, 10, 20, WR_STAT_STEADY_FOUND, false, 0.5, 0.6, 100},
-	{"bursts", bursts, 9.6, 10, 50, WR_STAT_STEADY_FOUND, true, 4.8, 4.8, 100.5},
-	{"too short", constant, 0.29, 10, 20, WR_STAT_STEADY_SHORT, false, 0, 0, 100},
-	{"long RTT, too short", constant, 2.9, 10, 500, WR_STAT_STEADY_SHORT, false, 0, 0, 100},
+	{"constant", constant, 10, 10, 20, FOUND, false, 0.04, 0.04, 100},
+	{"constant, RTT unknown", constant, 10, 10, 0, FOUND, false, 0, 0, 100},
+	{"constant, few samples", constant, 10, 1000, 20, FOUND, false, 0.04, 0.04, 100},
+	{"constant, long", constant, 400, 100, 20, FOUND, false, 0.04, 0.04, 100},
+	{"slow start", slow_start, 5, 10, 100, FOUND, false, 1.15, 1.25, 941},
+	{"slow start, 20 s", slow_start, 20, 10, 100, FOUND, false, 1.15, 1.25, 941},
+	{"slow start, coarse samples", slow_start, 10, 100, 100, FOUND, false, 1.15, 1.25, 941},
+	{"slow start, half of the run", slow_start, 1.95, 10, 100, FOUND, true, 0.97, 0.98, 932.1},
+	{"only slow start", only_slow_start, 1.5, 10, 100, RAMPING, false, 0, 0, NAN},
+	{"only slow start, 0.7 s", only_slow_start, 0.7, 10, 100, RAMPING, false, 0, 0, NAN},
+	{"sawtooth", sawtooth, 10, 10, 100, FOUND, false, 0.9, 1.2, NAN},
+	{"sawtooth, ends on a rise", sawtooth, 7.4, 10, 100, FOUND, false, 0.9, 1.2, NAN},
+	{"cubic", cubic, 10, 10, 50, FOUND, false, 0.4, 1.2, NAN},
+	{"cubic, ends on a rise", cubic, 5.9, 10, 50, FOUND, false, 0.4, 1.2, NAN},
+	{"stall early", stall_early, 10, 10, 20, FOUND, false, 0.8, 0.9, 100},
+	{"stall midway", stall_midway, 10, 10, 20, FOUND, false, 0.04, 0.04, 89.96},
+	{"stall late", stall_late, 10, 10, 20, FOUND, false, 0.04, 0.04, 89.96},
+	{"stall for good", stall_for_good, 10, 10, 20, STALLED, false, 0, 0, 30},
+	{"nothing", nothing, 10, 10, 20, STALLED, false, 0, 0, 0},
+	{"linear ramp", linear_ramp, 10, 10, 50, RAMPING, false, 0, 0, 60},
+	{"late plateau", late_plateau, 10, 10, 50, FOUND, true, 5, 5, 98.5},
+	{"token bucket", token_bucket, 10, 10, 20, FOUND, false, 0.5, 0.6, 100},
+	{"bursts", bursts, 9.6, 10, 50, FOUND, true, 4.8, 4.8, 100.5},
+	{"too short", constant, 0.29, 10, 20, SHORT, false, 0, 0, 100},
+	{"long RTT, too short", constant, 2.9, 10, 500, SHORT, false, 0, 0, 100},
 };
 
 static void each_shape_has_its_answer(void **state)
@@ -163,8 +170,8 @@ static void each_shape_has_its_answer(void **state)
 
 		run(&transfer, rows[i].rate, rows[i].seconds, rows[i].step_ms);
 		print_message("%s\n", rows[i].name);
-		assert_int_equal(wr_stat_steady(&steady, transfer.t_ns, transfer.bytes, transfer.n_samples,
-						rows[i].rtt_ms * MS),
+		assert_int_equal(wr_stat_steady(&steady, transfer.t_ns, transfer.bytes,
+						transfer.n_samples, rows[i].rtt_ms * MS),
 				 rows[i].outcome);
 		if (!isnan(rows[i].mean_mbps))
 			assert_near(steady.mean_bps / 1e6, rows[i].mean_mbps, 0.6);
@@ -180,7 +187,7 @@ static void each_shape_has_its_answer(void **state)
 	}
 }
 
-/* Wherever a sawtooth is cut off, it isn't taken for a ramp, and the start lies in its first period. */
+/* Wherever a sawtooth is cut off, it is no ramp, and the start lies in its first period. */
 static void a_sawtooth_is_never_a_ramp(void **state)
 {
 	static struct transfer transfer;
@@ -190,12 +197,38 @@ static void a_sawtooth_is_never_a_ramp(void **state)
 		struct wr_stat_steady steady;
 
 		run(&transfer, sawtooth, seconds, 50);
-		assert_int_equal(wr_stat_steady(&steady, transfer.t_ns, transfer.bytes, transfer.n_samples,
-						100 * MS),
+		assert_int_equal(wr_stat_steady(&steady, transfer.t_ns, transfer.bytes,
+						transfer.n_samples, 100 * MS),
 				 WR_STAT_STEADY_FOUND);
 		assert_false(steady.capped);
 		assert_true(start_s(&steady) < 1.3);
 	}
+}
+
+/* Independent noise of 20 % a window, after a slow start of 1 s: no ramp, and not much lost. */
+static void noise_is_no_ramp(void **state)
+{
+	uint64_t t_ns[101] = {0}, bytes[101] = {0};
+	struct wr_stat_random random;
+	struct wr_stat_steady steady;
+	double sum_s = 0;
+
+	(void)state;
+	wr_stat_random_init(&random, 11);
+	for (unsigned trial = 0; trial < 500; trial++) {
+		for (size_t i = 1; i <= 100; i++) {
+			double bps = 1e8 * fmax(0.1, 1 + 0.2 * random_normal(&random));
+
+			bps = fmin(bps, 1e8 * exp2((double)i / 2 - 10));
+			t_ns[i] = i * 50 * MS;
+			bytes[i] = bytes[i - 1] + (uint64_t)(bps / 8 * 0.05);
+		}
+		assert_int_equal(wr_stat_steady(&steady, t_ns, bytes, 101, 50 * MS), FOUND);
+		assert_false(steady.capped);
+		assert_true(steady.start_ns >= 900 * MS);
+		sum_s += (double)steady.start_ns / 1e9;
+	}
+	assert_near(sum_s / 500, 1.1, 0.1);
 }
 
 static void none_or_one_sample(void **state)
@@ -216,11 +249,13 @@ static void none_or_one_sample(void **state)
 
 static void rates_are_interpolated_and_clipped(void **state)
 {
-	static const uint64_t t_ns[] = {1000 * MS, 2000 * MS, 4000 * MS}, bytes[] = {100, 1100, 1500};
+	static const uint64_t t_ns[] = {1000 * MS, 2000 * MS, 4000 * MS},
+			      bytes[] = {100, 1100, 1500};
 
 	(void)state;
 	assert_near(wr_stat_rate_between(t_ns, bytes, 3, 1000 * MS, 2000 * MS), 8000, 1e-6);
-	assert_near(wr_stat_rate_between(t_ns, bytes, 3, 1500 * MS, 3000 * MS), (500 + 200) * 8 / 1.5, 1e-6);
+	assert_near(wr_stat_rate_between(t_ns, bytes, 3, 1500 * MS, 3000 * MS),
+		    (500 + 200) * 8 / 1.5, 1e-6);
 	assert_near(wr_stat_rate_between(t_ns, bytes, 3, 0, UINT64_MAX), 1400 * 8 / 3.0, 1e-6);
 	assert_nan(wr_stat_rate_between(t_ns, bytes, 3, 2000 * MS, 2000 * MS));
 	assert_nan(wr_stat_rate_between(t_ns, bytes, 3, 5000 * MS, 6000 * MS));
@@ -233,6 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_shape_has_its_answer),
 		cmocka_unit_test(a_sawtooth_is_never_a_ramp),
+		cmocka_unit_test(noise_is_no_ramp),
 		cmocka_unit_test(none_or_one_sample),
 		cmocka_unit_test(rates_are_interpolated_and_clipped),
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptive statistics. The deviation is computed in two passes: the one-pass formula loses all digits
- * on throughputs of 10^9 bit/s that differ by a few bit/s.
+ * Descriptive statistics. The deviation is computed in two passes: the one-pass formula loses all
+ * digits on throughputs of 10^9 bit/s that differ by a few bit/s.
  */
 #include "stat/summary.h"
 
@@ -46,7 +46,8 @@ static void sorted_copy(double *scratch, const double *samples, size_t n_samples
 	wr_stat_sort(scratch, n_samples);
 }
 
-double wr_stat_quantile(const double *samples, size_t n_samples, double probability, double *scratch)
+double wr_stat_quantile(const double *samples, size_t n_samples, double probability,
+			double *scratch)
 {
 	sorted_copy(scratch, samples, n_samples);
 	return wr_stat_quantile_sorted(scratch, n_samples, probability);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a set of samples looks like: count, extremes, mean, median, standard deviation, coefficient of
- * variation and quantiles. Nothing here allocates: where samples must be sorted the caller gives the room.
- * What isn't defined (the mean of nothing, the deviation of one sample) is NaN, never 0. All functions of
- * this folder are reentrant and expect finite samples.
+ * What a set of samples looks like: count, extremes, mean, median, standard deviation, coefficient
+ * of variation and quantiles. Nothing here allocates: where samples must be sorted the caller gives
+ * the room. What isn't defined (the mean of nothing, the deviation of one sample) is NaN, never 0.
+ * All functions of this folder are reentrant and expect finite samples.
  */
 #ifndef WR_STAT_SUMMARY_H
 #define WR_STAT_SUMMARY_H
@@ -41,24 +41,26 @@ void wr_stat_sort(double *samples, size_t n_samples);
  * @probability: 0..1; 0.5 is the median, 0.99 the 99th percentile
  *
  * Return: the quantile; NaN for no samples.
- * Source: Hyndman and Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50(4),
- * 1996, definition 7 (the default of R and NumPy).
+ * Source: Hyndman and Fan, "Sample Quantiles in Statistical Packages", The American Statistician
+ * 50(4), 1996, definition 7 (the default of R and NumPy).
  */
 double wr_stat_quantile_sorted(const double *sorted, size_t n_samples, double probability);
 
 /*
  * wr_stat_quantile - the same of samples in any order
  * @samples: @n_samples values; unchanged
- * @scratch: room for @n_samples; holds the sorted samples afterwards, so further quantiles are cheap
+ * @scratch: room for @n_samples; holds the sorted samples afterwards, so further quantiles are
+ * cheap
  */
-double wr_stat_quantile(const double *samples, size_t n_samples, double probability, double *scratch);
+double wr_stat_quantile(const double *samples, size_t n_samples, double probability,
+			double *scratch);
 
 /* -- single figures -- */
 
 /* wr_stat_mean - Return: the arithmetic mean; NaN for no samples. */
 double wr_stat_mean(const double *samples, size_t n_samples);
 
-/* wr_stat_sd - Return: the sample standard deviation (divisor n - 1); NaN for fewer than 2 samples. */
+/* wr_stat_sd - Return: the sample standard deviation (divisor n - 1); NaN for fewer than 2. */
 double wr_stat_sd(const double *samples, size_t n_samples);
 
 /* wr_stat_median - Return: the median; NaN for no samples. @scratch: as in wr_stat_quantile(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Summaries against values worked by hand and by R, and what happens to no, one or equal samples. */
+/* Summaries against values by hand and by R, and what becomes of no, one or equal samples. */
 #include "stat/summary.h"
 
 #include "stat/testing.h"
@@ -8,7 +8,8 @@ static void quantiles_are_type_7(void **state)
 {
 	/* R's quantile(c(1,3,4,8,10,15), c(0,.1,.25,.5,.75,.9,1)), type 7 */
 	static const double samples[] = {8, 1, 15, 4, 10, 3};
-	static const double rows[][2] = {{0, 1}, {0.1, 2}, {0.25, 3.25}, {0.5, 6}, {0.75, 9.5}, {0.9, 12.5}, {1, 15}};
+	static const double rows[][2] = {{0, 1},      {0.1, 2},	   {0.25, 3.25}, {0.5, 6},
+					 {0.75, 9.5}, {0.9, 12.5}, {1, 15}};
 	double scratch[6];
 
 	(void)state;
@@ -18,7 +19,9 @@ static void quantiles_are_type_7(void **state)
 	}
 }
 
-/* Definition 7: p_k = (k - 1) / (n - 1), so the k-th of n samples is the quantile of exactly that. */
+/*
+ * Definition 7: p_k = (k - 1) / (n - 1), so the k-th of n samples is the quantile of exactly that.
+ */
 static void samples_are_their_own_quantiles(void **state)
 {
 	double sorted[101];

@@ -14,13 +14,13 @@
 #include "stat/random.h"
 
 /* Doubles within an absolute distance; a NaN is near nothing. */
-#define assert_near(value, expected, distance)                                                       \
-	do {                                                                                         \
-		double value_ = (value), expected_ = (expected);                                     \
-                                                                                                     \
-		if (!(fabs(value_ - expected_) <= (distance)))                                       \
-			fail_msg("%s is %.9g, expected %.9g within %g", #value, value_, expected_,   \
-				 (double)(distance));                                                \
+#define assert_near(value, expected, distance)                                                    \
+	do {                                                                                      \
+		double value_ = (value), expected_ = (expected);                                  \
+                                                                                                  \
+		if (!(fabs(value_ - expected_) <= (distance)))                                    \
+			fail_msg("%s is %.9g, expected %.9g within %g", #value, value_, expected_,\
+				 (double)(distance));                                             \
 	} while (0)
 
 #define assert_nan(value) assert_true(isnan(value))
