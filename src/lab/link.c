@@ -222,7 +222,7 @@ static int link_init(struct link *link, const int fds[WR_LAB_N_ENDS], const stru
 		way->out_fd = fds[!end];
 		way->has_rate = config->ways[end].rate_bps != WR_UNSET;
 		way->counters = &counters->ways[end];
-		wr_lab_chain_init(&way->chain, &config->ways[end], config->seed + (uint64_t)end);
+		wr_lab_chain_init(&way->chain, &config->ways[end], 2 * config->seed + (uint64_t)end);
 	}
 	return wr_lab_pool_init(&link->pool, err);
 }

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Wishes become links: what is set for one direction, for both, or not at all; and what can't be meant. */
+#include "lab/config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "lab/bed.h"
+
+static const struct wr_lab_way_wish nothing = {.rate_bps = WR_UNSET, .delay_ns = WR_UNSET};
+
+static struct wr_lab_wish no_wish(void)
+{
+	return (struct wr_lab_wish){
+		.both = nothing, .ends = {nothing, nothing}, .rtt_ns = WR_UNSET, .mtu_bytes = WR_UNSET, .seed = WR_UNSET};
+}
+
+static void no_wish_is_a_wire(void **state)
+{
+	struct wr_lab_wish wish = no_wish();
+	struct wr_lab_config config;
+
+	(void)state;
+	assert_int_equal(wr_lab_config_resolve(&wish, &config, NULL), 0);
+	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
+		assert_true(config.ways[end].rate_bps == WR_UNSET && config.ways[end].queue_bytes == WR_UNSET);
+		assert_true(config.ways[end].delay_ns == 0 && config.ways[end].loss_ratio == 0);
+	}
+	assert_int_equal(config.mtu_bytes, 1500);
+	assert_true(config.offload);
+}
+
+static void a_queue_is_one_bdp_and_a_megabyte_at_least(void **state)
+{
+	struct wr_lab_wish wish = no_wish();
+	struct wr_lab_config config;
+
+	(void)state;
+	wish.both.rate_bps = 1000000000;
+	wish.rtt_ns = 100 * WR_NS_PER_MS;
+	assert_int_equal(wr_lab_config_resolve(&wish, &config, NULL), 0);
+	assert_int_equal(config.ways[0].queue_bytes, 12500000);
+	assert_int_equal(config.ways[0].delay_ns + config.ways[1].delay_ns, 100000000);
+	wish.both.rate_bps = 10000000;
+	assert_int_equal(wr_lab_config_resolve(&wish, &config, NULL), 0);
+	assert_int_equal(config.ways[1].queue_bytes, 1048576);
+	wish.both.queue = "10ms";
+	assert_int_equal(wr_lab_config_resolve(&wish, &config, NULL), 0);
+	assert_int_equal(config.ways[1].queue_bytes, 12500);
+	wish.ends[WR_LAB_FAR].queue = "64K";
+	assert_int_equal(wr_lab_config_resolve(&wish, &config, NULL), 0);
+	assert_int_equal(config.ways[WR_LAB_NEAR].queue_bytes, 12500);
+	assert_int_equal(config.ways[WR_LAB_FAR].queue_bytes, 65536);
+}
+
+static void one_direction_overrides_both(void **state)
+{
+	struct wr_lab_wish wish = no_wish();
+	struct wr_lab_config config;
+
+	(void)state;
+	wish.both.rate_bps = 100000000;
+	wish.ends[WR_LAB_FAR].rate_bps = 10000000;
+	wish.both.loss = "2%";
+	wish.ends[WR_LAB_NEAR].loss = "0";
+	wish.ends[WR_LAB_NEAR].delay_ns = 30 * WR_NS_PER_MS;
+	assert_int_equal(wr_lab_config_resolve(&wish, &config, NULL), 0);
+	assert_int_equal(config.ways[WR_LAB_NEAR].rate_bps, 100000000);
+	assert_int_equal(config.ways[WR_LAB_FAR].rate_bps, 10000000);
+	assert_true(config.ways[WR_LAB_NEAR].loss_ratio == 0);
+	assert_true(config.ways[WR_LAB_FAR].loss_ratio == 0.02);
+	assert_int_equal(config.ways[WR_LAB_NEAR].delay_ns, 30000000);
+	assert_int_equal(config.ways[WR_LAB_FAR].delay_ns, 0);
+}
+
+static void assert_refused(const struct wr_lab_wish *wish, const char *word)
+{
+	struct wr_lab_config config;
+	struct weir_err err = {0};
+
+	assert_int_equal(wr_lab_config_resolve(wish, &config, &err), -1);
+	assert_int_equal(err.code, WEIR_ERR_USAGE);
+	assert_non_null(strstr(err.text, word));
+}
+
+static void nonsense_is_refused_by_name(void **state)
+{
+	struct wr_lab_wish wish = no_wish();
+
+	(void)state;
+	wish.both.queue = "64K";
+	assert_refused(&wish, "--queue without --rate");
+	wish = no_wish();
+	wish.ends[WR_LAB_FAR].queue = "64K";
+	wish.ends[WR_LAB_NEAR].rate_bps = 1000000;
+	assert_refused(&wish, "--far-queue without a rate");
+	wish = no_wish();
+	wish.rtt_ns = 1;
+	wish.ends[WR_LAB_FAR].delay_ns = 5;
+	assert_refused(&wish, "--far-delay");
+	wish = no_wish();
+	wish.ends[WR_LAB_NEAR].loss = "150%";
+	assert_refused(&wish, "--near-loss");
+	wish = no_wish();
+	wish.both.rate_bps = 1000000;
+	wish.both.queue = "many";
+	assert_refused(&wish, "--queue");
+	wish.both.queue = "9999G";
+	assert_refused(&wish, "--queue");
+	wish = no_wish();
+	wish.offload = "maybe";
+	assert_refused(&wish, "--offload");
+}
+
+static void sysctls_name_an_end_a_key_and_a_value(void **state)
+{
+	static const char *const wrong[] = {"", "near", "near:", "near:=1", "near:net.x", "near:net.x=", "mid:net.x=1", "net.x=near:1"};
+	struct wr_lab_sysctl sysctl = {0};
+	struct weir_err err;
+
+	(void)state;
+	assert_int_equal(wr_lab_sysctl_parse("far:net.ipv4.tcp_rmem=4096 131072 524288", &sysctl, NULL), 0);
+	assert_int_equal(sysctl.end, WR_LAB_FAR);
+	assert_string_equal(sysctl.key, "net.ipv4.tcp_rmem");
+	assert_string_equal(sysctl.value, "4096 131072 524288");
+	free(sysctl.key);
+	for (size_t i = 0; i < WR_N_ELEMENTS(wrong); i++) {
+		assert_int_equal(wr_lab_sysctl_parse(wrong[i], &sysctl, &err), -1);
+		assert_int_equal(err.code, WEIR_ERR_USAGE);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_wish_is_a_wire),
+		cmocka_unit_test(a_queue_is_one_bdp_and_a_megabyte_at_least),
+		cmocka_unit_test(one_direction_overrides_both),
+		cmocka_unit_test(nonsense_is_refused_by_name),
+		cmocka_unit_test(sysctls_name_an_end_a_key_and_a_value),
+	};
+
+	return cmocka_run_group_tests_name("lab_config", tests, NULL, NULL);
+}
