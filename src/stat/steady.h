@@ -55,12 +55,13 @@ struct wr_stat_steady {
  *    needed. Bytes between two samples are interpolated; a last part of a window is left out. Fewer
  *    than WR_STAT_STEADY_MIN_WINDOWS: SHORT.
  * 2. The plateau is the median window of the second half. If it is 0: STALLED.
- * 3. RAMPING, if in the last third of the windows the last third's mean exceeds the first third's
- *    by more than 25 %, and exceeds the best three consecutive windows before by more than 10 %.
- *    (The first condition alone would take the rising flank of a sawtooth for a ramp.)
- * 4. Otherwise the start is that of the earliest three consecutive windows whose mean is within 10
- *    % of the plateau, plus 2 RTT, but never later than half of the run. A stall later on stays in
- *    the measurement: it is the path's, not the warm-up's.
+ * 3. Cut the last third of the windows into three parts. RAMPING, if the mean of the last part
+ *    exceeds that of the first by more than 25 %, and also exceeds the best three consecutive
+ *    windows of the first two thirds of the run by more than 10 %. (The first condition alone would
+ *    take the rising flank of a sawtooth for a ramp.)
+ * 4. Otherwise the start is that of the earliest three consecutive windows whose mean is within
+ *    10 % of the plateau, plus 2 RTT, but never later than half of the run. A stall later on stays
+ *    in the measurement: it is the path's, not the warm-up's.
  *
  * Return: an enum wr_stat_steady_outcome.
  * Source: 25 %: tcp_bbr.c, full_bw_thresh. Windows of an RTT: a window-limited flow is bursty below
