@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cmd/command.h"
+#include "cmd/measuring.h"
 #include "weir/version.h"
 
 const struct wr_command *const wr_commands[] = {
@@ -112,6 +113,7 @@ int main(int argc, char **argv)
 	const struct wr_command *command;
 
 	signal(SIGPIPE, SIG_IGN);
+	wr_measuring_init();
 	if (argc < 2) {
 		print_overview(stderr);
 		return WEIR_ERR_USAGE;

@@ -1,11 +1,116 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/command.h"
+/* weir run: one measured transfer, and what limited it. */
+#include <stdio.h>
+#include <stdlib.h>
 
-static const struct wr_option options[] = {{0}};
+#include "base/err.h"
+#include "cmd/command.h"
+#include "cmd/measuring.h"
+#include "cmd/stop.h"
+#include "explain/explain.h"
+#include "measure/measure.h"
+#include "os/clock.h"
+#include "report/report.h"
+
+static int evidence_write(const char *path, const struct wr_evidence *evidence, struct weir_err *err)
+{
+	json_t *object = wr_evidence_to_json(evidence);
+	int rc = json_dump_file(object, path, JSON_COMPACT);
+
+	json_decref(object);
+	if (rc == 0)
+		return 0;
+	wr_err_set(err, WEIR_ERR_HOST, "write", "the evidence could not be written to %s", path);
+	return wr_err_hint(err, "is there room on that disk, and may you write there?");
+}
+
+static void on_interval(void *context, const struct wr_interval *interval)
+{
+	const struct wr_measuring *chosen = context;
+
+	if (chosen->json_stream) {
+		json_t *object = wr_report_interval_json(interval);
+
+		json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(8));
+		putchar('\n');
+		json_decref(object);
+		fflush(stdout);
+	} else if (!chosen->json && !chosen->quiet) {
+		wr_report_interval_text(stdout, interval);
+		fflush(stdout);
+	}
+}
+
+static int report(const struct wr_measuring *chosen, struct wr_report_head *head, const struct wr_evidence *evidence,
+		  struct weir_err *err)
+{
+	struct wr_verdict verdict;
+	struct wr_result *result = calloc(1, sizeof *result);
+	int rc = -1;
+
+	if (!result)
+		return wr_err_memory(err, "result");
+	if (wr_explain(evidence, &verdict, err) == 0 && wr_measure_result(evidence, result, err) == 0) {
+		rc = 0;
+		head->complete = evidence->complete;
+		if (chosen->json || chosen->json_stream)
+			wr_report_print(wr_report_run_json(head, evidence, result, &verdict), stdout);
+		else
+			wr_report_run_text(stdout, evidence, result, &verdict, head->target);
+	}
+	free(result);
+	if (rc == 0 && chosen->evidence)
+		rc = evidence_write(chosen->evidence, evidence, err);
+	return rc;
+}
+
+static int measure(const struct wr_measuring *chosen, const char *target, struct weir_err *err)
+{
+	struct wr_report_head head = {.schema = "weir.run/1", .command = "run", .target = target};
+	struct wr_evidence evidence;
+	struct wr_peer peer;
+	int64_t began_ns = wr_clock_ns();
+	int rc;
+
+	wr_report_time(head.started);
+	if (wr_peer_open(&peer, target, &chosen->plan, &wr_stop_signal, err) < 0)
+		return -1;
+	rc = wr_measure_run(&peer, &chosen->plan, on_interval, (void *)chosen, &evidence, err);
+	wr_peer_close(&peer);
+	if (rc < 0)
+		return -1;
+	head.duration_s = (double)(wr_clock_ns() - began_ns) / 1e9;
+	rc = report(chosen, &head, &evidence, err);
+	wr_evidence_deinit(&evidence);
+	return rc;
+}
+
 static int run(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	return 3;
+	struct wr_measuring chosen;
+	struct weir_err err = {0};
+	const char *target;
+	int rc = wr_measuring_parse(&wr_command_run, &chosen, argc, argv, &target);
+
+	if (rc)
+		return rc == 1 ? 0 : rc;
+	if (chosen.plan.len_bytes != WR_UNSET)
+		chosen.plan.write_exact = true;
+	wr_stop_catch();
+	rc = measure(&chosen, target, &err) < 0 ? wr_command_fail(&wr_command_run, &err, chosen.json) : wr_stop_status();
+	if (wr_measuring_flush(&wr_command_run) < 0 && rc == 0)
+		rc = WEIR_ERR_HOST;
+	return rc;
 }
-const struct wr_command wr_command_run = {"run", "-", "-", "-", "-", options, run};
+
+const struct wr_command wr_command_run = {
+	.name = "run",
+	.summary = "one measured transfer, and what limited it",
+	.usage = "TARGET [OPTIONS]",
+	.about = "Sends data to (-R: fetches it from) TARGET, where `weir serve` runs, and says how fast it was, what limited\n"
+		 "it and by which evidence. TARGET is HOST, HOST:PORT or [ADDRESS]:PORT. Sizes: 64K, 1M (1024); rates: 100mbit.",
+	.example = "  weir run far.example --far-rcvbuf 64K\n"
+		   "      a transfer with the far receive buffer pinned: rcvbuf-limited on far, and by how much",
+	.options = wr_measuring_options,
+	.run = run,
+};

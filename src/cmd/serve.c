@@ -1,11 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/command.h"
+/* weir serve: the far end. */
+#include <signal.h>
+#include <stdio.h>
 
-static const struct wr_option options[] = {{0}};
+#include "base/units.h"
+#include "cmd/command.h"
+#include "cmd/stop.h"
+#include "model/plan.h"
+#include "peer/server.h"
+
+struct serve_options {
+	struct wr_server_limits limits;
+	bool quiet;
+};
+
+#define FIELD(field) offsetof(struct serve_options, field)
+
+static const struct wr_option options[] = {
+	{"port", 'p', WR_OPTION_COUNT, FIELD(limits.port), "PORT", "5201", 1, 65535, NULL, "port to listen on", NULL},
+	{"max-sessions", 0, WR_OPTION_COUNT, FIELD(limits.max_sessions), "N", "64", 1, WR_MAX_SESSIONS, NULL,
+	 "clients at once", NULL},
+	{"max-streams", 0, WR_OPTION_COUNT, FIELD(limits.max_streams), "N", "128", 1, WR_MAX_STREAMS, NULL,
+	 "connections of one client", NULL},
+	{"max-buffer", 0, WR_OPTION_SIZE, FIELD(limits.max_buffer_bytes), "SIZE", "64M", 4096, 1073741823, NULL,
+	 "largest socket buffer that a client may ask for", NULL},
+	{"max-time", 0, WR_OPTION_TIME, FIELD(limits.max_duration_ns), "TIME", "3600s", 1e9, 864000e9, NULL,
+	 "longest run", NULL},
+	{"quiet", 'q', WR_OPTION_FLAG, FIELD(quiet), NULL, NULL, 0, 0, NULL, "no line for each session", NULL},
+	{0},
+};
+
 static int run(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	return 3;
+	struct serve_options chosen;
+	struct wr_server server;
+	struct weir_err err = {0};
+	int first, rc = wr_command_options(&wr_command_serve, &chosen, argc, argv, false, &first);
+
+	if (rc)
+		return rc == 1 ? 0 : rc;
+	if (first < argc) {
+		err.code = WEIR_ERR_USAGE;
+		snprintf(err.text, sizeof err.text, "'%.100s': serve takes no operand", argv[first]);
+		return wr_command_fail(&wr_command_serve, &err, false);
+	}
+	wr_stop_catch();
+	if (wr_server_init(&server, &chosen.limits, chosen.quiet ? NULL : stderr, &err) < 0)
+		return wr_command_fail(&wr_command_serve, &err, false);
+	if (!chosen.quiet)
+		fprintf(stderr, "weir serve: listening on port %u; on the other host: weir tune THIS_HOST\n", server.port);
+	rc = wr_server_serve(&server, &wr_stop_signal, &err);
+	wr_server_deinit(&server);
+	return rc < 0 ? wr_command_fail(&wr_command_serve, &err, false) : wr_stop_status();
 }
-const struct wr_command wr_command_serve = {"serve", "-", "-", "-", "-", options, run};
+
+const struct wr_command wr_command_serve = {
+	.name = "serve",
+	.summary = "the far end of a measurement",
+	.usage = "[OPTIONS]",
+	.about = "Waits for weir clients and moves data with them, many at once. It reads no file, runs no command and\n"
+		 "changes no setting of this host for a client. Ctrl-C ends it.",
+	.example = "  weir serve --port 5201\n"
+		   "      then on the other host: weir run HOST, or weir tune HOST",
+	.options = options,
+	.run = run,
+};

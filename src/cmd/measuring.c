@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of the measuring commands. A lab hands its congestion control down through WEIR_CONGESTION. */
+#include "cmd/measuring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#define FIELD(field) offsetof(struct wr_measuring, field)
+
+static const struct wr_option output_options[] = {
+	{"json", 'J', WR_OPTION_FLAG, FIELD(json), NULL, NULL, 0, 0, NULL, "one JSON object on stdout", NULL},
+	{"json-stream", 0, WR_OPTION_FLAG, FIELD(json_stream), NULL, NULL, 0, 0, "json",
+	 "a JSON object a line as it happens", NULL},
+	{"quiet", 'q', WR_OPTION_FLAG, FIELD(quiet), NULL, NULL, 0, 0, NULL, "no progress", NULL},
+	{"evidence", 0, WR_OPTION_TEXT, FIELD(evidence), "FILE", NULL, 0, 0, NULL,
+	 "also write every sample of both ends to FILE (JSON)", NULL},
+	{0},
+};
+
+struct wr_option wr_measuring_options[WR_MAX_OPTIONS];
+
+void wr_measuring_init(void)
+{
+	size_t n = 0;
+
+	_Static_assert(offsetof(struct wr_measuring, plan) == 0, "the plan's rows hold offsets into the plan");
+	for (const struct wr_option *row = wr_plan_options; row->name; row++)
+		wr_measuring_options[n++] = *row;
+	for (const struct wr_option *row = output_options; row->name; row++)
+		wr_measuring_options[n++] = *row;
+}
+
+int wr_measuring_target(int argc, char **argv, int first, const char **target, struct weir_err *err)
+{
+	if (first == argc) {
+		wr_err_set(err, WEIR_ERR_USAGE, "target", "which host? a TARGET is missing");
+		return wr_err_hint(err, "weir %s HOST, with `weir serve` running there; to try it on this machine alone: "
+					"weir lab --rate 100mbit --rtt 20ms -- weir %s far", argv[0], argv[0]);
+	}
+	if (first + 1 < argc)
+		return wr_err_set(err, WEIR_ERR_USAGE, "target", "'%.100s': only one TARGET, please", argv[first + 1]);
+	*target = argv[first];
+	return 0;
+}
+
+int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *chosen, int argc, char **argv,
+		       const char **target)
+{
+	struct weir_err err = {0};
+	int first, rc = wr_command_options(command, chosen, argc, argv, false, &first);
+
+	if (rc)
+		return rc;
+	chosen->plan.texts = NULL;
+	chosen->plan.force = false;
+	if (!chosen->plan.congestion)
+		chosen->plan.congestion = getenv("WEIR_CONGESTION");
+	if (wr_measuring_target(argc, argv, first, target, &err) < 0 || wr_plan_finish(&chosen->plan, &err) < 0)
+		return wr_command_fail(command, &err, chosen->json);
+	return 0;
+}
+
+int wr_measuring_flush(const struct wr_command *command)
+{
+	struct weir_err err = {0};
+
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	wr_err_errno(&err, WEIR_ERR_HOST, "write", errno, "the result could not be written to stdout");
+	wr_command_fail(command, &err, false);
+	return -1;
+}

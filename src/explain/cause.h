@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* A cause: one row of wr_causes, one file. It looks at a case and says whether, how much and by what it holds. */
+#ifndef WR_EXPLAIN_CAUSE_H
+#define WR_EXPLAIN_CAUSE_H
+
+#include "explain/features.h"
+
+/*
+ * @name: the id, as in docs/causes/<id>.md
+ * @summary: one sentence
+ * @source: kernel file, RFC or measurement that the rule rests on
+ * @companion: explains another cause; judged after the others and given what they found
+ * @eval: fills side, share, confidence, ceiling and evidence of a zeroed finding. @found: what was found before.
+ *	Return: 1 it holds; 0 it doesn't.
+ */
+struct wr_cause {
+	const char *name, *summary, *source;
+	bool companion;
+	int (*eval)(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out);
+};
+
+/* Every cause, in the order of judging; NULL-ended. */
+extern const struct wr_cause *const wr_causes[];
+
+/* wr_finding_find - the finding of @cause in @verdict, NULL without one. */
+const struct wr_finding *wr_finding_find(const struct wr_verdict *verdict, const char *cause);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bufferbloat: a queue stands at the bottleneck of a full path. From 100 ms of queue on it is the first thing to
+ * mend; below that it only accompanies path-limited.
+ */
+#include <math.h>
+
+#include "base/units.h"
+#include "explain/cause.h"
+
+#define STANDING_RATIO 1.5
+#define STANDING_US 5000
+#define FIRST_US 100000
+
+static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
+{
+	const struct wr_features *f = &judged->features;
+	const struct wr_finding *path = wr_finding_find(found, "path-limited");
+	char queue[WR_UNIT_TEXT], size[WR_UNIT_TEXT], rtt[WR_UNIT_TEXT], least[WR_UNIT_TEXT];
+
+	if (!path || !(f->queue_ratio >= STANDING_RATIO) || f->queue_us < STANDING_US)
+		return 0;
+	out->side = WR_SIDE_PATH;
+	out->companion = f->queue_us < FIRST_US;
+	out->share_ratio = path->share_ratio;
+	wr_finding_prove(out, "queue_us", f->queue_us, "us", "a queue of %s (%s) stands at the bottleneck",
+			 wr_time_text(queue, f->queue_us * 1e3), wr_size_text(size, f->queue_us * f->goodput_bps / 8e6));
+	wr_finding_prove(out, "rtt_us", f->rtt_us, "us", "it turns an RTT of %s into %s",
+			 wr_time_text(least, f->min_rtt_us * 1e3), wr_time_text(rtt, f->rtt_us * 1e3));
+	out->confidence = f->queue_ratio >= 2 ? WR_CONFIDENCE_HIGH : WR_CONFIDENCE_MEDIUM;
+	return 1;
+}
+
+const struct wr_cause wr_cause_bufferbloat = {
+	.name = "bufferbloat",
+	.summary = "A queue stands at the bottleneck and delays everything that passes it.",
+	.source = "tcpi_rtt against tcpi_min_rtt",
+	.companion = true,
+	.eval = eval,
+};

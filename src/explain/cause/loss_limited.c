@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loss-limited: the congestion window is full, segments are lost, and no queue stands, so it is not congestion of
+ * this flow's own making. Compared with the rate that Mathis et al. give for that loss.
+ */
+#include <math.h>
+
+#include "base/units.h"
+#include "explain/cause.h"
+
+#define LOSS_RATIO 0.003
+#define RECOVERY_RATIO 0.2
+#define NO_QUEUE_RATIO 1.5
+#define MATHIS 1.22 /* Mathis, Semke, Mahdavi, Ott 1997: sqrt(3/2) */
+
+bool wr_cause_is_loss(const struct wr_features *f);
+
+/* Shared with path-limited, which takes the network's share otherwise. */
+bool wr_cause_is_loss(const struct wr_features *f)
+{
+	bool losing = f->loss_ratio >= LOSS_RATIO || f->recovery_ratio >= RECOVERY_RATIO || f->timeouts > 0;
+
+	return losing && f->loss_ratio > 0 && f->queue_ratio < NO_QUEUE_RATIO && f->cwnd_full_ratio >= 0.5 && !f->bbr;
+}
+
+static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
+{
+	const struct wr_features *f = &judged->features;
+	char rate[WR_UNIT_TEXT], measured[WR_UNIT_TEXT], rtt[WR_UNIT_TEXT], least[WR_UNIT_TEXT];
+
+	(void)found;
+	if (f->stop_ratio[WR_STOP_NETWORK] < 0.05 || !wr_cause_is_loss(f))
+		return 0;
+	out->side = WR_SIDE_PATH;
+	out->share_ratio = f->stop_ratio[WR_STOP_NETWORK];
+	out->ceiling_bps = (double)judged->sender->n_connections * 8e6 * MATHIS * f->mss_bytes /
+			   (f->rtt_us * sqrt(f->loss_ratio));
+	wr_finding_prove(out, "loss_ratio", f->loss_ratio, "ratio", "%.2f %% of the bytes were sent again%s",
+			 100 * f->loss_ratio, f->timeouts > 0 ? ", some after a timeout" : "");
+	wr_finding_prove(out, "cwnd_full_ratio", f->cwnd_full_ratio, "ratio",
+			 "the congestion window was full for %.0f %% of the time", 100 * f->cwnd_full_ratio);
+	wr_finding_prove(out, "rtt_us", f->rtt_us, "us", "no queue stands: RTT %s under load, %s idle",
+			 wr_time_text(rtt, f->rtt_us * 1e3), wr_time_text(least, f->min_rtt_us * 1e3));
+	wr_finding_prove(out, "ceiling_bps", out->ceiling_bps, "bit/s",
+			 "1.22 MSS / (RTT sqrt(loss)) = %s; measured %s", wr_rate_text(rate, out->ceiling_bps),
+			 wr_rate_text(measured, f->goodput_bps));
+	out->confidence = f->loss_ratio >= 1.5 * LOSS_RATIO && f->cwnd_full_ratio >= 0.75 ? WR_CONFIDENCE_HIGH
+											  : WR_CONFIDENCE_MEDIUM;
+	return 1;
+}
+
+const struct wr_cause wr_cause_loss_limited = {
+	.name = "loss-limited",
+	.summary = "Lost segments keep the congestion window small.",
+	.source = "Mathis et al., CCR 27(3), 1997; tcpi_bytes_retrans",
+	.eval = eval,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer-limited: nothing is left to send and the writer is not waiting for buffer space. The app_limited bit of
+ * tcp_info is no evidence: it is set on send-buffer-limited flows too.
+ */
+#include "explain/cause.h"
+
+static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
+{
+	const struct wr_features *f = &judged->features;
+
+	(void)found;
+	if (f->stop_ratio[WR_STOP_WRITER] < 0.05)
+		return 0;
+	out->side = judged->sender_side;
+	out->share_ratio = f->stop_ratio[WR_STOP_WRITER];
+	out->ceiling_bps = f->goodput_bps;
+	wr_finding_prove(out, "idle_writer_ratio", out->share_ratio, "ratio",
+			 "for %.0f %% of the time nothing was left to send and the writer was not waiting for buffer space",
+			 100 * out->share_ratio);
+	wr_finding_prove(out, "blocked_ratio", f->blocked_ratio, "ratio",
+			 "the writer waited for buffer space for %.0f %% of the time", 100 * f->blocked_ratio);
+	wr_finding_prove(out, "cwnd_full_ratio", f->cwnd_full_ratio, "ratio",
+			 "the congestion window was full for %.0f %% and the peer's window %.0f %% full",
+			 100 * f->cwnd_full_ratio, 100 * f->window_ratio);
+	if (f->sender_cpu_ratio >= 0)
+		wr_finding_prove(out, "sender_cpu_ratio", f->sender_cpu_ratio, "ratio",
+				 "the writing thread used %.0f %% of a CPU, so it waits for something else",
+				 100 * f->sender_cpu_ratio);
+	out->confidence = out->share_ratio >= 0.5 && f->blocked_ratio < 0.1 ? WR_CONFIDENCE_HIGH : WR_CONFIDENCE_MEDIUM;
+	return 1;
+}
+
+const struct wr_cause wr_cause_writer_limited = {
+	.name = "writer-limited",
+	.summary = "The sending program writes more slowly than the path could carry.",
+	.source = "tcpi_notsent_bytes, tcpi_unacked (net/ipv4/tcp.c tcp_get_info)",
+	.eval = eval,
+};

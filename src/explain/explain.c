@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engine. Each cause is judged by itself; then shares are made to fit (a CPU that is used up leaves the others
+ * what remains), causes are ranked by share, and buffers are refused wherever they would not help.
+ */
+#include "explain/explain.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "explain/cause.h"
+#include "stat/grade.h"
+#include "stat/summary.h"
+
+/* Below this share a cause is not worth a line. */
+#define LEAST_SHARE 0.05
+
+const struct wr_finding *wr_finding_find(const struct wr_verdict *verdict, const char *cause)
+{
+	for (size_t i = 0; i < verdict->n_causes; i++) {
+		if (strcmp(verdict->causes[i].cause, cause) == 0)
+			return &verdict->causes[i];
+	}
+	return NULL;
+}
+
+/* The first causes judged keep their shares; later ones get what is left of the time. */
+static void fit_share(const struct wr_verdict *verdict, struct wr_finding *finding)
+{
+	double left = 1;
+
+	for (size_t i = 0; i < verdict->n_causes; i++)
+		left -= verdict->causes[i].companion ? 0 : verdict->causes[i].share_ratio;
+	finding->share_ratio = fmin(finding->share_ratio, fmax(left, 0));
+}
+
+static void judge(const struct wr_case *judged, struct wr_verdict *verdict)
+{
+	for (size_t i = 0; wr_causes[i] && verdict->n_causes < WR_MAX_FINDINGS; i++) {
+		struct wr_finding finding = {.cause = wr_causes[i]->name};
+
+		if (!wr_causes[i]->eval(judged, verdict, &finding))
+			continue;
+		if (!wr_causes[i]->companion)
+			fit_share(verdict, &finding);
+		if (finding.share_ratio >= LEAST_SHARE || finding.companion)
+			verdict->causes[verdict->n_causes++] = finding;
+	}
+}
+
+static bool is(const struct wr_finding *finding, const char *cause)
+{
+	return strcmp(finding->cause, cause) == 0;
+}
+
+/* sysctl-capped and bufferbloat, when no companions, say the same share in better words, so they lead. */
+static double rank(const struct wr_finding *finding)
+{
+	if (finding->companion)
+		return -1;
+	return finding->share_ratio + (is(finding, "sysctl-capped") || is(finding, "bufferbloat") ? 1e-3 : 0);
+}
+
+static void sort(struct wr_verdict *verdict)
+{
+	for (size_t i = 1; i < verdict->n_causes; i++) {
+		struct wr_finding moving = verdict->causes[i];
+		size_t j = i;
+
+		for (; j > 0 && rank(&verdict->causes[j - 1]) < rank(&moving); j--)
+			verdict->causes[j] = verdict->causes[j - 1];
+		verdict->causes[j] = moving;
+	}
+	/* A leading cause that repeats another's share turns that one into its companion, so that shares add up. */
+	for (size_t i = 1; i < verdict->n_causes; i++) {
+		const struct wr_finding *first = &verdict->causes[0];
+
+		if ((is(first, "sysctl-capped") && (is(&verdict->causes[i], "sndbuf-limited") ||
+						    is(&verdict->causes[i], "rcvbuf-limited"))) ||
+		    (is(first, "bufferbloat") && is(&verdict->causes[i], "path-limited")))
+			verdict->causes[i].companion = true;
+	}
+}
+
+static void refuse(struct wr_verdict *verdict)
+{
+	static const struct {
+		const char *cause, *why;
+	} rows[] = {
+		{"reader-limited", "the reading program is the limit: a larger buffer only holds more unread data"},
+		{"writer-limited", "the writing program is the limit: buffers stay empty whatever their size"},
+		{"path-limited", "the path is full: a larger buffer only adds delay"},
+		{"bufferbloat", "the path is full and its queue is long: a larger buffer only adds delay"},
+		{"loss-limited", "losses keep the congestion window small: a larger buffer would stay unused"},
+		{"cpu-limited", "a CPU is used up: a larger buffer does not make it faster"},
+		{"ramp-limited", "the transfer ends in its ramp: a larger buffer would stay unused"},
+		{"unknown", "the evidence does not point to a buffer"},
+		{"noisy", "repeats differ too much to tell one setting from another"},
+	};
+
+	if (verdict->n_causes == 0)
+		return;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		if (strcmp(verdict->causes[0].cause, rows[i].cause) != 0)
+			continue;
+		wr_verdict_refuse(verdict, "sndbuf", "%s", rows[i].why);
+		wr_verdict_refuse(verdict, "rcvbuf", "%s", rows[i].why);
+	}
+}
+
+static void summarize(const struct wr_case *judged, struct wr_verdict *verdict)
+{
+	const struct wr_features *f = &judged->features;
+	const struct wr_finding *first = verdict->n_causes ? &verdict->causes[0] : NULL;
+	char in_flight[WR_UNIT_TEXT], rtt[WR_UNIT_TEXT], product[WR_UNIT_TEXT], measured[WR_UNIT_TEXT];
+	double n = (double)judged->sender->n_connections;
+
+	if (!first)
+		return;
+	snprintf(verdict->summary, sizeof verdict->summary,
+		 "%s on %s, %.0f %% of the time: %s%s in flight / %s = %s; measured %s", first->cause,
+		 wr_side_name(first->side), 100 * first->share_ratio, n > 1 ? "per connection " : "",
+		 wr_size_text(in_flight, f->in_flight_bytes), wr_time_text(rtt, f->rtt_us * 1e3),
+		 wr_rate_text(product, n * 8e6 * f->in_flight_bytes / f->rtt_us), wr_rate_text(measured, f->goodput_bps));
+}
+
+static void phases(const struct wr_evidence *evidence, struct wr_verdict *verdict)
+{
+	double from = (double)evidence->steady_from_ns / 1e9, to = (double)evidence->steady_to_ns / 1e9;
+
+	if (from > 0 && !evidence->ramping)
+		verdict->phases[verdict->n_phases++] = (struct wr_phase){0, from, "ramp-limited", WR_SIDE_PATH};
+	if (verdict->n_causes)
+		verdict->phases[verdict->n_phases++] =
+			(struct wr_phase){from, to, verdict->causes[0].cause, verdict->causes[0].side};
+}
+
+int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, struct weir_err *err)
+{
+	struct wr_case judged;
+
+	memset(verdict, 0, sizeof *verdict);
+	if (evidence->near.n_connections == 0 || evidence->far.n_connections == 0) {
+		verdict->causes[verdict->n_causes++] = (struct wr_finding){.cause = "unknown", .side = WR_SIDE_PATH,
+									   .share_ratio = 1};
+		refuse(verdict);
+		return 0;
+	}
+	if (wr_case_init(&judged, evidence, err) < 0)
+		return -1;
+	judge(&judged, verdict);
+	sort(verdict);
+	refuse(verdict);
+	summarize(&judged, verdict);
+	phases(evidence, verdict);
+	return 0;
+}
+
+bool wr_explain_noise(struct wr_verdict *verdict, const double *runs_bps, size_t n_runs)
+{
+	double mean = wr_stat_mean(runs_bps, n_runs), sd = wr_stat_sd(runs_bps, n_runs);
+	struct wr_finding *first = &verdict->causes[0];
+
+	if (n_runs < 2 || wr_stat_grade(sd / mean) != WR_STAT_GRADE_UNRANKED)
+		return false;
+	if (verdict->n_causes == WR_MAX_FINDINGS)
+		verdict->n_causes--;
+	memmove(first + 1, first, verdict->n_causes * sizeof *first);
+	verdict->n_causes++;
+	memset(first, 0, sizeof *first);
+	first->cause = "noisy";
+	first->side = WR_SIDE_PATH;
+	first->share_ratio = 1;
+	first->confidence = WR_CONFIDENCE_HIGH;
+	wr_finding_prove(first, "cv_ratio", sd / mean, "ratio",
+			 "%zu runs of the same setting differ by %.0f %% (coefficient of variation), more than 20 %%", n_runs,
+			 100 * sd / mean);
+	for (size_t i = 1; i < verdict->n_causes; i++)
+		verdict->causes[i].companion = true;
+	refuse(verdict);
+	return true;
+}
+
+bool wr_explain_buffer_helps(const struct wr_verdict *verdict)
+{
+	return wr_verdict_is(verdict, "sndbuf-limited") || wr_verdict_is(verdict, "rcvbuf-limited") ||
+	       wr_verdict_is(verdict, "sysctl-capped");
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* From judged evidence to a verdict: the engine that runs the table of causes. Pure. */
+#ifndef WR_EXPLAIN_EXPLAIN_H
+#define WR_EXPLAIN_EXPLAIN_H
+
+#include "explain/features.h"
+
+/*
+ * wr_explain - what limits the transfer of @evidence
+ * @evidence: judged (its steady interval is set)
+ * @verdict: out: causes by share, companions after them, refusals; never advice, which needs proof
+ *
+ * Return: 0; -1 out of memory.
+ */
+int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, struct weir_err *err);
+
+/*
+ * wr_explain_noise - put "noisy" first when repeats differ too much to be ranked
+ * @runs_bps: @n_runs rates of the same setting on fresh connections
+ *
+ * Return: whether it was noisy (coefficient of variation above 20 %).
+ */
+bool wr_explain_noise(struct wr_verdict *verdict, const double *runs_bps, size_t n_runs);
+
+/* wr_explain_buffer_helps - whether the first cause is one that a larger buffer cures, with confidence. */
+bool wr_explain_buffer_helps(const struct wr_verdict *verdict);
+
+#endif

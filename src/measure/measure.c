@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs and their figures. The clock of each end starts when it hears "go", half a round trip apart; the receiver's
+ * clock judges rates, the sender's samples are read at the same offsets, which differ by far less than the
+ * interval that is judged.
+ */
+#include "measure/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "stat/steady.h"
+#include "stat/summary.h"
+
+/* The receiver's streams added up, sample by sample. */
+struct total {
+	uint64_t *t_ns, *bytes;
+	size_t n;
+};
+
+static void total_deinit(struct total *total)
+{
+	free(total->t_ns);
+	free(total->bytes);
+}
+
+static int total_init(struct total *total, const struct wr_end *end, struct weir_err *err)
+{
+	size_t n = end->n_connections ? end->connections[0].series.n_samples : 0;
+
+	for (size_t i = 1; i < end->n_connections; i++) {
+		if (end->connections[i].series.n_samples < n)
+			n = end->connections[i].series.n_samples;
+	}
+	total->n = n;
+	total->t_ns = calloc(n + 1, sizeof *total->t_ns);
+	total->bytes = calloc(n + 1, sizeof *total->bytes);
+	if (!total->t_ns || !total->bytes)
+		return wr_err_memory(err, "samples");
+	for (size_t j = 0; j < n; j++) {
+		int64_t t_ns = end->connections[0].series.samples[j].value[WR_M_T_NS];
+
+		total->t_ns[j] = t_ns > 0 ? (uint64_t)t_ns : 0;
+		for (size_t i = 0; i < end->n_connections; i++)
+			total->bytes[j] += (uint64_t)wr_sample_get(&end->connections[i].series.samples[j], WR_M_BYTES, 0);
+	}
+	return 0;
+}
+
+/* A transfer of so many bytes ends with its last byte, not when the ends have agreed that it did. */
+static void total_trim(struct total *total, const struct wr_plan *plan)
+{
+	if (plan->bytes != WR_UNSET) {
+		while (total->n > 2 && total->bytes[total->n - 2] == total->bytes[total->n - 1])
+			total->n--;
+		return;
+	}
+	/* Samples taken while the ends were stopping don't count. */
+	while (total->n > 2 && plan->duration_ns != WR_UNSET && total->t_ns[total->n - 1] > plan->duration_ns)
+		total->n--;
+}
+
+static double evidence_min_rtt_us(const struct wr_evidence *evidence)
+{
+	const struct wr_end *sender = wr_evidence_sender(evidence);
+	double min_us = evidence->path_rtt_ns > 0 ? (double)evidence->path_rtt_ns / 1e3 : INFINITY;
+
+	for (size_t i = 0; i < sender->n_connections; i++) {
+		const struct wr_series *series = &sender->connections[i].series;
+		double us = series->n_samples ? wr_sample_get(&series->samples[series->n_samples - 1], WR_M_MIN_RTT_US, INFINITY)
+					      : INFINITY;
+
+		/* The kernel says UINT_MAX before its first measurement. */
+		if (us > 0 && us < 4e9)
+			min_us = fmin(min_us, us);
+	}
+	return isfinite(min_us) ? min_us : 0;
+}
+
+int wr_measure_judge(struct wr_evidence *evidence, struct weir_err *err)
+{
+	struct total total = {0};
+	struct wr_stat_steady steady;
+	int outcome;
+
+	if (total_init(&total, wr_evidence_receiver(evidence), err) < 0) {
+		total_deinit(&total);
+		return -1;
+	}
+	total_trim(&total, &evidence->plan);
+	outcome = wr_stat_steady(&steady, total.t_ns, total.bytes, total.n, (uint64_t)(evidence_min_rtt_us(evidence) * 1e3));
+	evidence->steady_to_ns = total.n ? (int64_t)total.t_ns[total.n - 1] : 0;
+	evidence->ramping = outcome == WR_STAT_STEADY_RAMPING || outcome == WR_STAT_STEADY_SHORT;
+	if (outcome == WR_STAT_STEADY_FOUND)
+		evidence->steady_from_ns = (int64_t)steady.start_ns;
+	else
+		evidence->steady_from_ns = total.n && outcome != WR_STAT_STEADY_STALLED ? (int64_t)total.t_ns[0] : 0;
+	total_deinit(&total);
+	return 0;
+}
+
+double wr_measure_rate(const struct wr_evidence *evidence, int64_t from_ns, int64_t to_ns)
+{
+	struct total total = {0};
+	double bps = NAN;
+
+	if (total_init(&total, wr_evidence_receiver(evidence), NULL) == 0)
+		bps = wr_stat_rate_between(total.t_ns, total.bytes, total.n, (uint64_t)from_ns, (uint64_t)to_ns);
+	total_deinit(&total);
+	return bps;
+}
+
+double wr_measure_rtt_us(const struct wr_evidence *evidence, int64_t from_ns, int64_t to_ns)
+{
+	const struct wr_end *sender = wr_evidence_sender(evidence);
+	const struct wr_series *series = sender->n_connections ? &sender->connections[0].series : NULL;
+	wr_auto_free double *rtts = NULL;
+	size_t n = 0;
+
+	if (!series || !series->n_samples)
+		return NAN;
+	rtts = calloc(2 * series->n_samples, sizeof *rtts);
+	if (!rtts)
+		return NAN;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		const struct wr_sample *sample = &series->samples[i];
+
+		if (sample->value[WR_M_T_NS] >= from_ns && sample->value[WR_M_T_NS] <= to_ns &&
+		    sample->value[WR_M_RTT_US] > 0)
+			rtts[n++] = (double)sample->value[WR_M_RTT_US];
+	}
+	return wr_stat_quantile(rtts, n, 0.5, rtts + series->n_samples);
+}
+
+static double cpu_ratio(const struct wr_end *end, int64_t from_ns, int64_t to_ns)
+{
+	double most = -1;
+
+	for (size_t i = 0; i < end->n_connections; i++) {
+		const struct wr_sample *from = wr_series_at(&end->connections[i].series, from_ns);
+		const struct wr_sample *to = wr_series_at(&end->connections[i].series, to_ns);
+
+		if (!from || !to || from->value[WR_M_CPU_NS] == WR_ABSENT || to->value[WR_M_CPU_NS] == WR_ABSENT ||
+		    to->value[WR_M_T_NS] <= from->value[WR_M_T_NS])
+			continue;
+		most = fmax(most, (double)(to->value[WR_M_CPU_NS] - from->value[WR_M_CPU_NS]) /
+					  (double)(to->value[WR_M_T_NS] - from->value[WR_M_T_NS]));
+	}
+	return most;
+}
+
+static void interval_fill(const struct wr_evidence *evidence, const struct total *total, int64_t from_ns, int64_t to_ns,
+			  struct wr_interval *interval)
+{
+	const struct wr_end *sender = wr_evidence_sender(evidence);
+	double before = 0, after = 0;
+
+	memset(interval, 0, sizeof *interval);
+	interval->start_s = (double)from_ns / 1e9;
+	interval->end_s = (double)to_ns / 1e9;
+	interval->throughput_bps =
+		wr_stat_rate_between(total->t_ns, total->bytes, total->n, (uint64_t)from_ns, (uint64_t)to_ns);
+	for (size_t i = 0; i < sender->n_connections; i++) {
+		const struct wr_sample *from = wr_series_at(&sender->connections[i].series, from_ns);
+		const struct wr_sample *to = wr_series_at(&sender->connections[i].series, to_ns);
+
+		if (!from || !to)
+			continue;
+		before += wr_sample_get(from, WR_M_TOTAL_RETRANS_SEGS, 0);
+		after += wr_sample_get(to, WR_M_TOTAL_RETRANS_SEGS, 0);
+		interval->cwnd_segs += wr_sample_get(to, WR_M_CWND_SEGS, 0);
+		interval->rtt_us = fmax(interval->rtt_us, wr_sample_get(to, WR_M_RTT_US, 0));
+	}
+	interval->retrans_segs = after - before;
+}
+
+static void intervals_fill(const struct wr_evidence *evidence, const struct total *total, struct wr_result *result)
+{
+	int64_t end_ns = total->n ? (int64_t)total->t_ns[total->n - 1] : 0, step = (int64_t)evidence->plan.interval_ns;
+
+	if (step < end_ns / WR_MAX_INTERVALS)
+		step = end_ns / WR_MAX_INTERVALS + 1;
+	for (int64_t from = 0; from + step / 4 < end_ns && result->n_intervals < WR_MAX_INTERVALS; from += step) {
+		int64_t to = from + step < end_ns ? from + step : end_ns;
+
+		interval_fill(evidence, total, from, to, &result->intervals[result->n_intervals++]);
+	}
+}
+
+static void streams_fill(const struct wr_evidence *evidence, struct wr_result *result)
+{
+	const struct wr_end *receiver = wr_evidence_receiver(evidence);
+
+	result->n_streams = receiver->n_connections;
+	for (size_t i = 0; i < receiver->n_connections; i++) {
+		const struct wr_series *series = &receiver->connections[i].series;
+		const struct wr_sample *from = wr_series_at(series, evidence->steady_from_ns);
+		const struct wr_sample *to = wr_series_at(series, evidence->steady_to_ns);
+
+		if (!from || !to)
+			continue;
+		result->stream_bytes[i] = (uint64_t)wr_sample_get(&series->samples[series->n_samples - 1], WR_M_BYTES, 0);
+		result->bytes += result->stream_bytes[i];
+		if (to->value[WR_M_T_NS] > from->value[WR_M_T_NS])
+			result->stream_bps[i] = 8e9 * (double)(to->value[WR_M_BYTES] - from->value[WR_M_BYTES]) /
+						(double)(to->value[WR_M_T_NS] - from->value[WR_M_T_NS]);
+	}
+}
+
+int wr_measure_result(const struct wr_evidence *evidence, struct wr_result *result, struct weir_err *err)
+{
+	const struct wr_end *sender = wr_evidence_sender(evidence);
+	int64_t from = evidence->steady_from_ns, to = evidence->steady_to_ns;
+	struct total total = {0};
+
+	memset(result, 0, sizeof *result);
+	if (total_init(&total, wr_evidence_receiver(evidence), err) < 0) {
+		total_deinit(&total);
+		return -1;
+	}
+	total_trim(&total, &evidence->plan);
+	result->throughput_bps = wr_stat_rate_between(total.t_ns, total.bytes, total.n, (uint64_t)from, (uint64_t)to);
+	if (isnan(result->throughput_bps))
+		result->throughput_bps = 0;
+	result->rtt_min_us = evidence_min_rtt_us(evidence);
+	result->rtt_loaded_us = wr_measure_rtt_us(evidence, from, to);
+	result->mss_bytes = sender->n_connections ? (double)sender->connections[0].mss_bytes : 0;
+	result->cpu_ratio_near = cpu_ratio(&evidence->near, from, to);
+	result->cpu_ratio_far = cpu_ratio(&evidence->far, from, to);
+	intervals_fill(evidence, &total, result);
+	streams_fill(evidence, result);
+	total_deinit(&total);
+	return 0;
+}
+
+/* What near itself knows of the running transfer, for a progress line. */
+static uint64_t near_bytes(const struct wr_run *run)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < run->near.crew.n_streams; i++)
+		bytes += wr_end_run_bytes(&run->near, i);
+	return bytes;
+}
+
+struct ticker {
+	int64_t from_ns;
+	uint64_t from_bytes;
+	double from_retrans;
+	wr_measure_progress *progress;
+	void *context;
+};
+
+static void tick(struct ticker *ticker, const struct wr_run *run)
+{
+	int64_t t_ns = run->plan.reverse ? wr_run_now_ns(run) : run->far.t_ns;
+	uint64_t bytes = run->plan.reverse ? near_bytes(run) : run->far.bytes;
+	struct wr_interval interval = {.start_s = (double)ticker->from_ns / 1e9, .end_s = (double)t_ns / 1e9};
+	double retrans = 0;
+
+	if (!ticker->progress || t_ns <= ticker->from_ns)
+		return;
+	interval.throughput_bps = 8e9 * (double)(bytes - ticker->from_bytes) / (double)(t_ns - ticker->from_ns);
+	for (size_t i = 0; i < run->near.crew.n_streams && !run->plan.reverse; i++) {
+		struct wr_sample sample;
+
+		wr_socket_sample(run->near.crew.streams[i].fd, &sample);
+		interval.rtt_us = fmax(interval.rtt_us, wr_sample_get(&sample, WR_M_RTT_US, 0));
+		interval.cwnd_segs += wr_sample_get(&sample, WR_M_CWND_SEGS, 0);
+		retrans += wr_sample_get(&sample, WR_M_TOTAL_RETRANS_SEGS, 0);
+	}
+	interval.retrans_segs = retrans - ticker->from_retrans;
+	ticker->progress(ticker->context, &interval);
+	*ticker = (struct ticker){t_ns, bytes, retrans, ticker->progress, ticker->context};
+}
+
+int wr_measure_run(struct wr_peer *peer, const struct wr_plan *plan, wr_measure_progress *progress, void *context,
+		   struct wr_evidence *evidence, struct weir_err *err)
+{
+	struct ticker ticker = {.progress = progress, .context = context};
+	struct wr_plan timed = *plan;
+	struct wr_run run;
+	int rc;
+
+	if (timed.bytes == WR_UNSET && timed.duration_ns == WR_UNSET)
+		timed.duration_ns = WR_DEFAULT_DURATION_NS;
+	if (wr_run_start(&run, peer, &timed, err) < 0)
+		return -1;
+	do {
+		rc = wr_run_wait(&run, timed.bytes == WR_UNSET ? (int64_t)timed.duration_ns : INT64_MAX / 2, err);
+		if (rc == 1)
+			tick(&ticker, &run);
+	} while (rc == 1);
+	if (rc < 0) {
+		wr_run_abandon(&run);
+		return -1;
+	}
+	if (wr_run_stop(&run, evidence, err) < 0)
+		return -1;
+	evidence->complete = rc != 3;
+	if (wr_measure_judge(evidence, err) == 0)
+		return 0;
+	wr_evidence_deinit(evidence);
+	return -1;
+}

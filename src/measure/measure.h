@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Running one point of a plan and reading its figures: warm-up is excluded by rule, the receiver's bytes count. */
+#ifndef WR_MEASURE_MEASURE_H
+#define WR_MEASURE_MEASURE_H
+
+#include "model/result.h"
+#include "peer/run.h"
+
+/* The length of a run for which no time was asked. */
+#define WR_DEFAULT_DURATION_NS 5000000000LL
+
+/*
+ * What a caller wants to see while a run goes on: called on the calling thread after each interval.
+ * @interval: receiver's rate; round trip, window and retransmissions where near is the sender, else 0
+ */
+typedef void wr_measure_progress(void *context, const struct wr_interval *interval);
+
+/*
+ * wr_measure_run - one transfer from start to evidence
+ * @progress: may be NULL
+ * @evidence: out, judged; deinit it. evidence->complete is false when the user stopped it.
+ *
+ * Return: 0; -1.
+ */
+int wr_measure_run(struct wr_peer *peer, const struct wr_plan *plan, wr_measure_progress *progress, void *context,
+		   struct wr_evidence *evidence, struct weir_err *err);
+
+/*
+ * wr_measure_judge - find the steady interval of @evidence and set its fields
+ * Return: 0; -1 out of memory.
+ */
+int wr_measure_judge(struct wr_evidence *evidence, struct weir_err *err);
+
+/* wr_measure_result - the figures of judged evidence. Return: 0; -1 out of memory. */
+int wr_measure_result(const struct wr_evidence *evidence, struct wr_result *result, struct weir_err *err);
+
+/*
+ * wr_measure_rate - receiver's rate between two instants
+ * Return: bit/s; NaN when nothing of the stretch was sampled or memory is out.
+ */
+double wr_measure_rate(const struct wr_evidence *evidence, int64_t from_ns, int64_t to_ns);
+
+/* wr_measure_rtt_us - median smoothed round trip of the sender between two instants; NaN unknown. */
+double wr_measure_rtt_us(const struct wr_evidence *evidence, int64_t from_ns, int64_t to_ns);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Near and far differ only in which fields of the plan are theirs; everything else is one piece of code. */
+#include "peer/end_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "os/clock.h"
+
+#define DEFAULT_IO_BYTES 131072
+
+static int plan_cpu(const struct wr_plan *plan, bool far, size_t index)
+{
+	const char *text = plan->cpu;
+	long n_cpus = sysconf(_SC_NPROCESSORS_ONLN), first;
+
+	if (!text || strcmp(text, "none") == 0 || n_cpus < 1)
+		return -1;
+	if (far) {
+		text = strchr(text, ',');
+		if (!text)
+			return -1;
+		text++;
+	}
+	first = strtol(text, NULL, 10);
+	return (int)((first + 2 * (long)index) % n_cpus);
+}
+
+static uint64_t plan_pace(const struct wr_plan *plan, bool far, bool sender)
+{
+	if (sender)
+		return plan->write_bps;
+	return far ? plan->far_read_bps : plan->read_bps;
+}
+
+int wr_end_run_init(struct wr_end_run *run, const struct wr_plan *plan, bool far, struct weir_err *err)
+{
+	memset(run, 0, sizeof *run);
+	run->far = far;
+	run->sender = far == plan->reverse;
+	run->wish = (struct wr_socket_wish){
+		.sndbuf_bytes = wr_plan_sndbuf(plan, far),
+		.rcvbuf_bytes = wr_plan_rcvbuf(plan, far),
+		.force = plan->force,
+		.nodelay = plan->nodelay,
+		.congestion = plan->congestion,
+	};
+	if (wr_end_init(&run->end, plan->streams, err) < 0 || wr_crew_init(&run->crew, plan->streams, err) < 0)
+		return -1;
+	wr_host_limits(&run->end);
+	run->end.may_force = wr_socket_may_force();
+	for (size_t i = 0; i < plan->streams; i++) {
+		struct wr_stream *stream = &run->crew.streams[i];
+
+		stream->sender = run->sender;
+		stream->cpu = plan_cpu(plan, far, i);
+		stream->pace_bps = plan_pace(plan, far, run->sender);
+		if (plan->bytes != WR_UNSET)
+			stream->limit_bytes = (plan->bytes + plan->streams - 1) / plan->streams;
+	}
+	return 0;
+}
+
+/* Whole segments leave no sub-MSS tail, by which unaligned writes pass SO_SNDBUF by. */
+static uint64_t write_bytes(const struct wr_plan *plan, int64_t mss_bytes)
+{
+	uint64_t asked = plan->len_bytes == WR_UNSET ? DEFAULT_IO_BYTES : plan->len_bytes;
+	uint64_t mss = (uint64_t)mss_bytes;
+
+	return plan->write_exact || mss == 0 || asked < mss ? asked : asked / mss * mss;
+}
+
+/* A slow reader reads a little often, so that its pace and not its chunk shows. */
+static uint64_t read_bytes(const struct wr_plan *plan, uint64_t pace_bps)
+{
+	uint64_t room = plan->len_bytes != WR_UNSET && plan->len_bytes > DEFAULT_IO_BYTES ? plan->len_bytes
+											  : DEFAULT_IO_BYTES;
+	uint64_t in_10_ms = pace_bps / 800;
+
+	if (pace_bps == WR_UNSET || in_10_ms > room)
+		return room;
+	return in_10_ms > 1024 ? in_10_ms : 1024;
+}
+
+void wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t index, int fd)
+{
+	struct wr_stream *stream = &run->crew.streams[index];
+	struct wr_connection *connection = &run->end.connections[index];
+
+	stream->fd = fd;
+	wr_socket_describe(fd, &run->wish, connection);
+	stream->io_bytes = run->sender ? write_bytes(plan, connection->mss_bytes) : read_bytes(plan, stream->pace_bps);
+	if (run->sender && plan->write_bps != WR_UNSET && stream->io_bytes > plan->write_bps / 800)
+		stream->io_bytes = plan->write_bps / 800 > 1024 ? plan->write_bps / 800 : 1024;
+	run->end.write_bytes = (int64_t)stream->io_bytes;
+}
+
+int wr_end_run_spawn(struct wr_end_run *run, struct weir_err *err)
+{
+	return wr_crew_spawn(&run->crew, err);
+}
+
+int wr_end_run_go(struct wr_end_run *run, struct weir_err *err)
+{
+	wr_host_read(&run->before);
+	wr_crew_go(&run->crew);
+	return wr_sampler_start(&run->sampler, &run->crew, &run->end, err);
+}
+
+int wr_end_run_resize(struct wr_end_run *run, bool receive, uint64_t bytes, uint64_t *eff_bytes, struct weir_err *err)
+{
+	struct wr_connection now = {0};
+
+	for (size_t i = 0; i < run->crew.n_streams; i++) {
+		int fd = run->crew.streams[i].fd;
+
+		if (wr_socket_resize(fd, receive, bytes, run->wish.force, err) < 0)
+			return -1;
+		wr_socket_describe(fd, &run->wish, &now);
+	}
+	*eff_bytes = receive ? now.rcvbuf_eff_bytes : now.sndbuf_eff_bytes;
+	return 0;
+}
+
+void wr_end_run_stop(struct wr_end_run *run)
+{
+	if (!run->crew.streams)
+		return;
+	if (run->crew.open) {
+		wr_sampler_stop(&run->sampler);
+		run->end.duration_ns = wr_clock_ns() - run->crew.start_ns;
+		wr_host_delta(&run->before, &run->end);
+	}
+	wr_crew_stop(&run->crew);
+	for (size_t i = 0; i < run->crew.n_streams; i++)
+		run->end.connections[i].ran_on_cpu = atomic_load(&run->crew.streams[i].ran_on_cpu);
+}
+
+uint64_t wr_end_run_bytes(const struct wr_end_run *run, size_t index)
+{
+	return atomic_load_explicit(&run->crew.streams[index].bytes, memory_order_relaxed);
+}
+
+void wr_end_run_deinit(struct wr_end_run *run)
+{
+	wr_end_run_stop(run);
+	wr_crew_deinit(&run->crew);
+	wr_end_deinit(&run->end);
+}

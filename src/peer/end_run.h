@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One end of a run, the same at both ends: the crew that moves bytes, the sampler beside it, and what the host
+ * did meanwhile, gathered into a struct wr_end.
+ */
+#ifndef WR_PEER_END_RUN_H
+#define WR_PEER_END_RUN_H
+
+#include "model/evidence.h"
+#include "os/host.h"
+#include "os/socket.h"
+#include "probe/sampler.h"
+#include "workload/crew.h"
+
+struct wr_end_run {
+	struct wr_crew crew;
+	struct wr_sampler sampler;
+	struct wr_end end;
+	struct wr_host_reading before;
+	struct wr_socket_wish wish;
+	bool far, sender;
+};
+
+/* wr_end_run_init - @far: which end of @plan this is. Return: 0; -1. */
+int wr_end_run_init(struct wr_end_run *run, const struct wr_plan *plan, bool far, struct weir_err *err);
+
+/* wr_end_run_adopt - give stream @index its connected socket. */
+void wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t index, int fd);
+
+/* wr_end_run_spawn - threads at the gate. Return: 0; -1. */
+int wr_end_run_spawn(struct wr_end_run *run, struct weir_err *err);
+
+/* wr_end_run_go - start moving and sampling. Return: 0; -1. */
+int wr_end_run_go(struct wr_end_run *run, struct weir_err *err);
+
+/* wr_end_run_resize - one buffer of every connection. @eff_bytes: out: what getsockopt says then. Return: 0; -1. */
+int wr_end_run_resize(struct wr_end_run *run, bool receive, uint64_t bytes, uint64_t *eff_bytes, struct weir_err *err);
+
+/* wr_end_run_stop - the last samples, then everything stops; run->end is complete. */
+void wr_end_run_stop(struct wr_end_run *run);
+
+/* wr_end_run_bytes - bytes moved by stream @index so far. */
+uint64_t wr_end_run_bytes(const struct wr_end_run *run, size_t index);
+
+void wr_end_run_deinit(struct wr_end_run *run);
+
+#endif

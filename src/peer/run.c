@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Driving one transfer from near. The control connection crosses the same path as the data, so its deadlines
+ * allow for a full queue; but no wait is endless, and a peer that dies is noticed at once by its closed socket.
+ */
+#include "peer/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "os/clock.h"
+
+#define REPLY_NS 20000000000LL
+#define SILENCE_NS 15000000000LL
+#define SLICE_NS 200000000LL
+#define MAX_REPLY_BYTES (64U << 20)
+#define MAX_ADDRESSES 8
+
+/* "host", "host:port", "[v6]:port", "v6" into host and port. */
+static int target_split(const char *target, uint16_t default_port, char *host, size_t n_host, uint16_t *port,
+			struct weir_err *err)
+{
+	const char *colon = strrchr(target, ':'), *end = target + strlen(target), *start = target;
+	char *rest;
+	unsigned long number;
+
+	*port = default_port;
+	if (target[0] == '[') {
+		start = target + 1;
+		end = strchr(target, ']');
+		if (!end || (end[1] != '\0' && end[1] != ':'))
+			return wr_err_set(err, WEIR_ERR_USAGE, "target", "'%.100s' is not [ADDRESS]:PORT", target);
+		colon = end[1] == ':' ? end + 1 : NULL;
+	} else if (colon && strchr(target, ':') != colon) {
+		colon = NULL; /* a bare IPv6 address */
+	}
+	if (colon) {
+		number = strtoul(colon + 1, &rest, 10);
+		if (colon[1] < '0' || colon[1] > '9' || *rest || number < 1 || number > 65535)
+			return wr_err_set(err, WEIR_ERR_USAGE, "target", "'%.100s' has no port from 1 to 65535 after the colon",
+					  target);
+		*port = (uint16_t)number;
+		if (target[0] != '[')
+			end = colon;
+	}
+	if (end == start || (size_t)(end - start) >= n_host)
+		return wr_err_set(err, WEIR_ERR_USAGE, "target", "'%.100s' names no host", target);
+	memcpy(host, start, (size_t)(end - start));
+	host[end - start] = '\0';
+	return 0;
+}
+
+static bool stopped(const struct wr_peer *peer)
+{
+	return peer->stop && *peer->stop;
+}
+
+static int interrupted(const struct wr_peer *peer, struct weir_err *err)
+{
+	return wr_err_set(err, WEIR_ERR_INTERRUPTED, "wait", "stopped while waiting for %s", peer->target);
+}
+
+static int remote_error(const struct wr_peer *peer, const json_t *message, struct weir_err *err)
+{
+	const json_t *object = json_object_get(message, "error");
+	const char *text = json_string_value(json_object_get(object, "text"));
+	const char *hint = json_string_value(json_object_get(object, "hint"));
+
+	wr_err_set(err, WEIR_ERR_PEER, "far", "%s says: %s", peer->control.peer, text ? text : "an error without words");
+	return wr_err_hint(err, "%s", hint ? hint : "");
+}
+
+static void take_progress(struct wr_progress *progress, const json_t *message)
+{
+	const json_t *bytes = json_object_get(message, "bytes");
+	size_t i;
+	json_t *value;
+
+	progress->t_ns = json_integer_value(json_object_get(message, "t_ns"));
+	progress->done = json_is_true(json_object_get(message, "done"));
+	progress->bytes = 0;
+	json_array_foreach((json_t *)bytes, i, value)
+		progress->bytes += (uint64_t)json_integer_value(value);
+}
+
+/*
+ * The next message called @op; progress reports on the way are taken into @progress. Return: 0; -1.
+ */
+static int await(struct wr_peer *peer, const char *op, struct wr_progress *progress, int64_t timeout_ns,
+		 json_t **message, struct weir_err *err)
+{
+	int64_t until = wr_clock_ns() + timeout_ns;
+
+	while (wr_clock_ns() < until) {
+		int rc = wr_control_receive(&peer->control, SLICE_NS, message, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc == 1 && stopped(peer) && strcmp(op, "result") != 0)
+			return interrupted(peer, err);
+		if (rc == 1)
+			continue;
+		if (strcmp(wr_control_op(*message), op) == 0)
+			return 0;
+		rc = strcmp(wr_control_op(*message), "interval") == 0 ? 1 : -1;
+		if (rc == 1 && progress)
+			take_progress(progress, *message);
+		if (rc < 0)
+			remote_error(peer, *message, err);
+		json_decref(*message);
+		if (rc < 0)
+			return -1;
+	}
+	wr_err_set(err, WEIR_ERR_PEER, "control", "%s took the connection but gave no answer within %.0f s",
+		   peer->control.peer, (double)timeout_ns / 1e9);
+	return wr_err_hint(err, "is it a weir server (`weir serve`)? is the path up?");
+}
+
+static int request(struct wr_peer *peer, json_t *message, const char *op, struct wr_progress *progress,
+		   json_t **reply, struct weir_err *err)
+{
+	if (wr_control_send(&peer->control, message, REPLY_NS, err) < 0)
+		return -1;
+	return await(peer, op, progress, REPLY_NS, reply, err);
+}
+
+static int is_iperf3(struct wr_peer *peer, struct weir_err *err)
+{
+	wr_err_set(err, WEIR_ERR_PEER, "control", "%s is an iperf3 server; weir needs its own server there",
+		   peer->control.peer);
+	return wr_err_hint(err, "run `weir serve` on %s", peer->target);
+}
+
+static int take_hello(struct wr_peer *peer, struct weir_err *err)
+{
+	json_t *message;
+	int rc = await(peer, "hello", NULL, peer->connect_timeout_ns, &message, err);
+
+	/* iperf3's PARAM_EXCHANGE is 9, its ACCESS_DENIED 0xff (iperf_api.h); both come alone. */
+	if (rc < 0 && peer->control.used > 0 && (peer->control.buffer[0] == 9 || peer->control.buffer[0] == '\xff'))
+		return is_iperf3(peer, err);
+	if (rc < 0)
+		return -1;
+	rc = wr_end_from_json(&peer->host, json_object_get(message, "host"), err);
+	peer->lab = json_is_true(json_object_get(message, "lab")) && wr_lab_here();
+	peer->max_buffer_bytes = (uint64_t)json_integer_value(json_object_get(message, "max_buffer_bytes"));
+	peer->max_streams = (uint64_t)json_integer_value(json_object_get(message, "max_streams"));
+	json_decref(message);
+	return rc;
+}
+
+static int connect_any(struct wr_peer *peer, const struct wr_address *addresses, size_t n_addresses,
+		       const struct wr_plan *plan, struct weir_err *err)
+{
+	for (size_t i = 0; i < n_addresses; i++) {
+		char name[WR_NAME_TEXT], shown[160];
+		int fd;
+
+		if (wr_tcp_connect(&fd, &addresses[i], NULL, plan->bind, peer->connect_timeout_ns, err) < 0) {
+			if (stopped(peer))
+				return interrupted(peer, err);
+			continue;
+		}
+		peer->address = addresses[i];
+		wr_address_text(name, &addresses[i]);
+		if (strncmp(name, peer->target, strlen(peer->target)) == 0)
+			snprintf(shown, sizeof shown, "%s", name);
+		else
+			snprintf(shown, sizeof shown, "%s (%s)", peer->target, name);
+		wr_control_init(&peer->control, fd, shown, MAX_REPLY_BYTES);
+		return 0;
+	}
+	return -1;
+}
+
+int wr_peer_open(struct wr_peer *peer, const char *target, const struct wr_plan *plan,
+		 const volatile sig_atomic_t *stop, struct weir_err *err)
+{
+	struct wr_address addresses[MAX_ADDRESSES];
+	char host[256], cookie[WR_COOKIE_BYTES];
+	uint16_t port;
+	size_t n;
+
+	memset(peer, 0, sizeof *peer);
+	peer->control.fd = -1;
+	peer->stop = stop;
+	peer->connect_timeout_ns = (int64_t)plan->connect_timeout_ns;
+	snprintf(peer->target, sizeof peer->target, "%.63s", target);
+	if (target_split(target, plan->port == WR_UNSET ? WR_DEFAULT_PORT : (uint16_t)plan->port, host, sizeof host, &port,
+			 err) < 0 ||
+	    wr_tcp_resolve(host, port, plan->v4 ? AF_INET : plan->v6 ? AF_INET6 : AF_UNSPEC, addresses, MAX_ADDRESSES, &n,
+			   err) < 0 ||
+	    connect_any(peer, addresses, n, plan, err) < 0)
+		return -1;
+	peer->local = wr_address_is_local(&peer->address) || wr_lab_here();
+	wr_token_random(peer->token);
+	wr_cookie_make(cookie, WR_COOKIE_CONTROL, 0, peer->token);
+	if (wr_bytes_send(peer->control.fd, cookie, sizeof cookie, REPLY_NS) < 0)
+		wr_err_errno(err, WEIR_ERR_PEER, "control", errno, "the connection to %s broke", peer->control.peer);
+	else if (take_hello(peer, err) == 0) {
+		peer->rtt_ns = wr_socket_rtt_ns(peer->control.fd);
+		return 0;
+	}
+	wr_peer_close(peer);
+	return -1;
+}
+
+void wr_peer_close(struct wr_peer *peer)
+{
+	wr_control_deinit(&peer->control);
+	wr_end_deinit(&peer->host);
+}
+
+int wr_peer_sysctl(struct wr_peer *peer, const char *key, const char *value, struct weir_err *err)
+{
+	json_t *reply;
+
+	if (request(peer, json_pack("{s:s,s:s,s:s}", "op", "sysctl", "key", key, "value", value), "sysctl", NULL, &reply,
+		    err) < 0)
+		return -1;
+	json_decref(reply);
+	return 0;
+}
+
+static int connect_streams(struct wr_run *run, uint16_t port, struct weir_err *err)
+{
+	struct wr_address address = run->peer->address;
+
+	wr_address_set_port(&address, port);
+	for (size_t i = 0; i < run->plan.streams; i++) {
+		char cookie[WR_COOKIE_BYTES];
+		int fd;
+
+		if (wr_tcp_connect(&fd, &address, &run->near.wish, run->plan.bind, run->peer->connect_timeout_ns, err) < 0) {
+			if (err && err->code == WEIR_ERR_PEER && port != run->peer->address.storage.ss_family)
+				wr_err_hint(err, "data connection %zu of %llu: far's buffers need a port of their own; "
+						 "is a firewall between?", i + 1, (unsigned long long)run->plan.streams);
+			return -1;
+		}
+		wr_cookie_make(cookie, WR_COOKIE_DATA, (unsigned int)i, run->peer->token);
+		wr_end_run_adopt(&run->near, &run->plan, i, fd);
+		if (wr_bytes_send(fd, cookie, sizeof cookie, REPLY_NS) < 0)
+			return wr_err_errno(err, WEIR_ERR_PEER, "connect", errno, "data connection %zu to %s broke", i + 1,
+					    run->peer->control.peer);
+	}
+	return 0;
+}
+
+static int start(struct wr_run *run, struct weir_err *err)
+{
+	json_t *reply;
+	json_int_t port;
+
+	if (wr_end_run_init(&run->near, &run->plan, false, err) < 0 ||
+	    request(run->peer, json_pack("{s:s,s:o}", "op", "start", "plan", wr_plan_to_json(&run->plan)), "listening", NULL,
+		    &reply, err) < 0)
+		return -1;
+	port = json_integer_value(json_object_get(reply, "port"));
+	json_decref(reply);
+	if (port < 1 || port > 65535)
+		return wr_err_set(err, WEIR_ERR_PEER, "control", "%s names no port for the data", run->peer->control.peer);
+	if (connect_streams(run, (uint16_t)port, err) < 0 || wr_end_run_spawn(&run->near, err) < 0 ||
+	    await(run->peer, "ready", NULL, REPLY_NS, &reply, err) < 0)
+		return -1;
+	json_decref(reply);
+	if (wr_control_send(&run->peer->control, json_pack("{s:s}", "op", "go"), REPLY_NS, err) < 0)
+		return -1;
+	return wr_end_run_go(&run->near, err);
+}
+
+int wr_run_start(struct wr_run *run, struct wr_peer *peer, const struct wr_plan *plan, struct weir_err *err)
+{
+	memset(run, 0, sizeof *run);
+	run->peer = peer;
+	run->plan = *plan;
+	run->plan.texts = NULL;
+	if (peer->local && !plan->cpu)
+		run->plan.cpu = "0,1";
+	run->open = true;
+	if (start(run, err) == 0)
+		return 0;
+	wr_run_abandon(run);
+	return -1;
+}
+
+int64_t wr_run_now_ns(const struct wr_run *run)
+{
+	return wr_clock_ns() - run->near.crew.start_ns;
+}
+
+static int stream_error(const struct wr_run *run, struct weir_err *err)
+{
+	for (size_t i = 0; i < run->near.crew.n_streams; i++) {
+		int error = atomic_load(&run->near.crew.streams[i].error);
+
+		if (error)
+			return wr_err_errno(err, WEIR_ERR_PEER, "transfer", error, "data connection %zu to %s broke", i + 1,
+					    run->peer->control.peer);
+	}
+	return 0;
+}
+
+/* The receiver decides when a transfer of so many bytes is through. */
+static bool all_through(const struct wr_run *run)
+{
+	return run->plan.bytes != WR_UNSET && (run->plan.reverse ? wr_crew_all_done(&run->near.crew) : run->far.done);
+}
+
+int wr_run_wait(struct wr_run *run, int64_t until_ns, struct weir_err *err)
+{
+	int64_t heard_ns = run->far.t_ns > 0 ? wr_run_now_ns(run) : 0;
+	int64_t silence_ns = SILENCE_NS + (int64_t)run->plan.interval_ns;
+
+	for (;;) {
+		int64_t now = wr_run_now_ns(run), wait = until_ns - now;
+		json_t *message;
+		int rc;
+
+		if (stopped(run->peer))
+			return 3;
+		if (stream_error(run, err) < 0)
+			return -1;
+		if (all_through(run))
+			return 2;
+		if (wait <= 0)
+			return 0;
+		rc = wr_control_receive(&run->peer->control, wait < SLICE_NS ? wait : SLICE_NS, &message, err);
+		if (rc < 0)
+			return -1;
+		if (rc == 1) {
+			if (now - heard_ns > silence_ns)
+				return wr_err_set(err, WEIR_ERR_PEER, "control", "%s went silent %.0f s ago, %.1f s into the run",
+						  run->peer->control.peer, (double)(now - heard_ns) / 1e9, (double)now / 1e9);
+			continue;
+		}
+		rc = strcmp(wr_control_op(message), "interval") == 0 ? 1 : -1;
+		if (rc == 1)
+			take_progress(&run->far, message);
+		else
+			remote_error(run->peer, message, err);
+		json_decref(message);
+		return rc;
+	}
+}
+
+int wr_run_resize(struct wr_run *run, bool far, bool receive, uint64_t bytes, uint64_t *eff_bytes,
+		  struct weir_err *err)
+{
+	json_t *reply;
+
+	if (!far)
+		return wr_end_run_resize(&run->near, receive, bytes, eff_bytes, err);
+	if (request(run->peer, json_pack("{s:s,s:s,s:I}", "op", "set", "knob", receive ? "rcvbuf" : "sndbuf", "bytes",
+					 (json_int_t)bytes), "set", &run->far, &reply, err) < 0)
+		return -1;
+	*eff_bytes = (uint64_t)json_integer_value(json_object_get(reply, "eff_bytes"));
+	json_decref(reply);
+	return 0;
+}
+
+int wr_run_stop(struct wr_run *run, struct wr_evidence *evidence, struct weir_err *err)
+{
+	json_t *reply = NULL;
+	int rc = wr_control_send(&run->peer->control, json_pack("{s:s}", "op", "stop"), REPLY_NS, err);
+
+	memset(evidence, 0, sizeof *evidence);
+	/* The first end to stop resets the connections: samples of both must be in before. */
+	if (rc == 0)
+		wr_sampler_stop(&run->near.sampler);
+	if (rc == 0)
+		rc = await(run->peer, "result", &run->far, REPLY_NS, &reply, err);
+	wr_end_run_stop(&run->near);
+	if (rc == 0)
+		rc = wr_end_from_json(&evidence->far, json_object_get(reply, "end"), err);
+	json_decref(reply);
+	evidence->plan = run->plan;
+	evidence->path_rtt_ns = run->peer->rtt_ns;
+	evidence->complete = rc == 0;
+	evidence->near = run->near.end;
+	run->near.end.connections = NULL;
+	run->near.end.n_connections = 0;
+	wr_crew_deinit(&run->near.crew);
+	run->open = false;
+	if (rc < 0)
+		wr_evidence_deinit(evidence);
+	return rc;
+}
+
+void wr_run_abandon(struct wr_run *run)
+{
+	if (run->open)
+		wr_end_run_deinit(&run->near);
+	run->open = false;
+}

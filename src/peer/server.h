@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The far end. One port takes control and data connections of many sessions at once; each connection has a thread
+ * and deadlines, so a silent or hostile peer costs itself alone. The server reads no file, runs no command and
+ * changes no sysctl for a peer, except inside a lab's own namespace.
+ */
+#ifndef WR_PEER_SERVER_H
+#define WR_PEER_SERVER_H
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "peer/control.h"
+#include "peer/end_run.h"
+
+#define WR_MAX_SESSIONS 256
+
+/*
+ * Caps on what a peer may ask.
+ *
+ * @max_buffer_bytes: of one SO_SNDBUF or SO_RCVBUF request
+ * @max_duration_ns: of one run, with the time that its end may take
+ */
+struct wr_server_limits {
+	uint64_t port, max_sessions, max_streams, max_buffer_bytes, max_duration_ns;
+};
+
+/* One client's control connection and the run that it drives. */
+struct wr_session {
+	struct wr_server *server;
+	struct wr_control control;
+	char token[WR_TOKEN_TEXT];
+	pthread_cond_t arrived;
+	int *data_fds;
+	size_t n_expected, n_arrived;
+	struct wr_plan plan;
+	struct wr_end_run run;
+	bool running;
+	char saved_rmem[96], saved_wmem[96];
+};
+
+/*
+ * @sessions: the open ones, NULL where free; with n_connections, n_sessions and what sessions say arrived under @lock
+ * @log: where a line a session goes, or NULL
+ */
+struct wr_server {
+	struct wr_server_limits limits;
+	pthread_mutex_t lock;
+	struct wr_session *sessions[WR_MAX_SESSIONS];
+	size_t n_sessions, n_connections;
+	int listener;
+	uint16_t port;
+	bool lab;
+	FILE *log;
+};
+
+/* wr_server_init - listen. Return: 0; -1 (WEIR_ERR_HOST) the port is taken. */
+int wr_server_init(struct wr_server *server, const struct wr_server_limits *limits, FILE *log, struct weir_err *err);
+
+/* wr_server_serve - until *@stop; returns within a second of it. Return: 0; -1. */
+int wr_server_serve(struct wr_server *server, const volatile sig_atomic_t *stop, struct weir_err *err);
+
+void wr_server_deinit(struct wr_server *server);
+
+/*
+ * For sessions: wr_server_admit gives the accepted @fd a thread (or closes it, at the cap); wr_server_log writes
+ * a line with the peer's name.
+ */
+void wr_server_admit(struct wr_server *server, int fd);
+void wr_server_log(struct wr_server *server, const char *peer, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* wr_session_serve - the life of a session, until its control connection ends or misses a deadline. */
+void wr_session_serve(struct wr_session *session);
+
+#endif

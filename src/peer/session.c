@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One session of the server: requests come one at a time, each with a deadline, and each answer is one message.
+ *
+ *   start {plan}            -> listening {port}, then ready {end} when all streams are here
+ *   go                      -> (bytes move; an interval message now and then)
+ *   set {knob, bytes}       -> set {eff_bytes}
+ *   stop                    -> result {end with samples}
+ *   sysctl {key, value}     -> sysctl {previous}         (in a lab's namespace only)
+ *
+ * What a request asks beyond the server's limits is refused with the limit and the option that raises it.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "os/clock.h"
+#include "peer/server.h"
+#include "transport/tcp.h"
+#include "weir/version.h"
+
+#define SEND_NS 10000000000LL
+#define IDLE_NS 120000000000LL
+#define ARRIVAL_NS 15000000000LL
+#define GO_NS 15000000000LL
+/* What a run may take beyond its own time: the client's last messages over a full queue. */
+#define OVERTIME_NS 30000000000LL
+
+static int answer(struct wr_session *session, json_t *message, struct weir_err *err)
+{
+	return wr_control_send(&session->control, message, SEND_NS, err);
+}
+
+static int answer_error(struct wr_session *session, const struct weir_err *what)
+{
+	return answer(session, json_pack("{s:s,s:{s:i,s:s,s:s,s:s}}", "op", "error", "error", "code", WEIR_ERR_PEER,
+					 "operation", what->operation, "text", what->text, "hint", what->hint), NULL);
+}
+
+static int hello(struct wr_session *session, struct weir_err *err)
+{
+	struct wr_end end;
+	json_t *host;
+
+	if (wr_end_init(&end, 0, err) < 0)
+		return -1;
+	wr_host_limits(&end);
+	end.may_force = wr_socket_may_force();
+	host = wr_end_to_json(&end, false);
+	wr_end_deinit(&end);
+	return answer(session,
+		      json_pack("{s:s,s:s,s:b,s:I,s:I,s:o}", "op", "hello", "version", WEIR_VERSION, "lab",
+				session->server->lab, "max_buffer_bytes",
+				(json_int_t)session->server->limits.max_buffer_bytes, "max_streams",
+				(json_int_t)session->server->limits.max_streams, "host", host),
+		      err);
+}
+
+static int check_buffer(const struct wr_session *session, uint64_t bytes, struct weir_err *err)
+{
+	uint64_t cap = session->server->limits.max_buffer_bytes;
+	char asked[WR_UNIT_TEXT], limit[WR_UNIT_TEXT];
+
+	if (bytes == WR_UNSET || bytes <= cap)
+		return 0;
+	wr_err_set(err, WEIR_ERR_PEER, "buffer", "the server takes buffers up to %s, not %s",
+		   wr_size_text(limit, (double)cap), wr_size_text(asked, (double)bytes));
+	return wr_err_hint(err, "weir serve --max-buffer raises it");
+}
+
+static int check_plan(const struct wr_session *session, const struct wr_plan *plan, struct weir_err *err)
+{
+	const struct wr_server_limits *limits = &session->server->limits;
+
+	if (plan->streams > limits->max_streams) {
+		wr_err_set(err, WEIR_ERR_PEER, "streams", "the server takes up to %llu streams, not %llu",
+			   (unsigned long long)limits->max_streams, (unsigned long long)plan->streams);
+		return wr_err_hint(err, "weir serve --max-streams raises it");
+	}
+	if (plan->duration_ns != WR_UNSET && plan->duration_ns > limits->max_duration_ns) {
+		wr_err_set(err, WEIR_ERR_PEER, "time", "the server takes runs up to %llu s",
+			   (unsigned long long)(limits->max_duration_ns / WR_NS_PER_S));
+		return wr_err_hint(err, "weir serve --max-time raises it");
+	}
+	return check_buffer(session, plan->far_sndbuf_bytes, err) < 0 || check_buffer(session, plan->far_rcvbuf_bytes, err) < 0
+		       ? -1
+		       : 0;
+}
+
+static void expect_none(struct wr_session *session)
+{
+	pthread_mutex_lock(&session->server->lock);
+	for (size_t i = 0; i < session->n_expected; i++) {
+		if (session->data_fds[i] >= 0)
+			close(session->data_fds[i]);
+	}
+	free(session->data_fds);
+	session->data_fds = NULL;
+	session->n_expected = session->n_arrived = 0;
+	pthread_mutex_unlock(&session->server->lock);
+}
+
+static int expect_streams(struct wr_session *session, size_t n, struct weir_err *err)
+{
+	int *fds = malloc(n * sizeof *fds);
+
+	if (!fds)
+		return wr_err_memory(err, "streams");
+	for (size_t i = 0; i < n; i++)
+		fds[i] = -1;
+	pthread_mutex_lock(&session->server->lock);
+	session->data_fds = fds;
+	session->n_arrived = 0;
+	session->n_expected = n;
+	pthread_mutex_unlock(&session->server->lock);
+	return 0;
+}
+
+/* Buffers must be set before listen(), so a run that asks for them gets a listener of its own. */
+static int own_listener(struct wr_session *session, int *listener, uint16_t *port, struct weir_err *err)
+{
+	const struct wr_socket_wish *wish = &session->run.wish;
+
+	*port = session->server->port;
+	if (wish->sndbuf_bytes == WR_UNSET && wish->rcvbuf_bytes == WR_UNSET)
+		return 0;
+	*port = 0;
+	return wr_tcp_listen(listener, NULL, port, wish, err);
+}
+
+static bool all_arrived(struct wr_session *session)
+{
+	bool all;
+
+	pthread_mutex_lock(&session->server->lock);
+	all = session->n_arrived == session->n_expected;
+	pthread_mutex_unlock(&session->server->lock);
+	return all;
+}
+
+static bool peer_gone(const struct wr_session *session)
+{
+	char byte;
+
+	return recv(session->control.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static int wait_streams(struct wr_session *session, int listener, struct weir_err *err)
+{
+	int64_t until = wr_clock_ns() + ARRIVAL_NS;
+
+	while (!all_arrived(session)) {
+		struct pollfd wait = {.fd = listener, .events = POLLIN};
+
+		if (wr_clock_ns() > until)
+			return wr_err_set(err, WEIR_ERR_PEER, "streams", "only %zu of %zu data connections arrived within %.0f s",
+					  session->n_arrived, session->n_expected, ARRIVAL_NS / 1e9);
+		if (peer_gone(session))
+			return wr_err_set(err, WEIR_ERR_PEER, "control", "the client left while connecting");
+		if (poll(&wait, listener >= 0, 5) > 0) {
+			int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+			if (fd >= 0)
+				wr_server_admit(session->server, fd);
+		}
+	}
+	return 0;
+}
+
+static int adopt_streams(struct wr_session *session, struct weir_err *err)
+{
+	for (size_t i = 0; i < session->n_expected; i++) {
+		struct wr_socket_wish late = session->run.wish;
+		int fd = session->data_fds[i];
+
+		/* A listener of its own has set the buffers already. */
+		late.sndbuf_bytes = late.rcvbuf_bytes = WR_UNSET;
+		if (wr_socket_apply(fd, &late, err) < 0)
+			return -1;
+		pthread_mutex_lock(&session->server->lock);
+		session->data_fds[i] = -1;
+		pthread_mutex_unlock(&session->server->lock);
+		wr_end_run_adopt(&session->run, &session->plan, i, fd);
+	}
+	return wr_end_run_spawn(&session->run, err);
+}
+
+static void run_end(struct wr_session *session)
+{
+	session->running = false;
+	wr_end_run_deinit(&session->run);
+	memset(&session->run, 0, sizeof session->run);
+	expect_none(session);
+	wr_plan_deinit(&session->plan);
+}
+
+static int start(struct wr_session *session, const json_t *request, struct weir_err *err)
+{
+	wr_auto_fd int listener = -1;
+	uint16_t port;
+
+	run_end(session);
+	if (wr_plan_from_json(&session->plan, json_object_get(request, "plan"), err) < 0 ||
+	    check_plan(session, &session->plan, err) < 0 || wr_end_run_init(&session->run, &session->plan, true, err) < 0 ||
+	    expect_streams(session, session->plan.streams, err) < 0 || own_listener(session, &listener, &port, err) < 0)
+		return -1;
+	if (answer(session, json_pack("{s:s,s:i}", "op", "listening", "port", (int)port), err) < 0 ||
+	    wait_streams(session, listener, err) < 0 || adopt_streams(session, err) < 0)
+		return -1;
+	return answer(session, json_pack("{s:s,s:o}", "op", "ready", "end", wr_end_to_json(&session->run.end, false)), err);
+}
+
+static int set(struct wr_session *session, const json_t *request, struct weir_err *err)
+{
+	const char *knob = json_string_value(json_object_get(request, "knob"));
+	json_int_t bytes = json_integer_value(json_object_get(request, "bytes"));
+	uint64_t eff_bytes;
+	bool receive;
+
+	if (!session->running || !knob || bytes < 1 || (strcmp(knob, "sndbuf") != 0 && strcmp(knob, "rcvbuf") != 0))
+		return wr_err_set(err, WEIR_ERR_PEER, "set", "a set request needs a running transfer, a knob and bytes");
+	receive = knob[0] == 'r';
+	if (check_buffer(session, (uint64_t)bytes, err) < 0 ||
+	    wr_end_run_resize(&session->run, receive, (uint64_t)bytes, &eff_bytes, err) < 0)
+		return -1;
+	return answer(session, json_pack("{s:s,s:I}", "op", "set", "eff_bytes", (json_int_t)eff_bytes), err);
+}
+
+/* Only the two limits that weir's advice names, and only where the namespace is a lab's own. */
+static int sysctl(struct wr_session *session, const json_t *request, struct weir_err *err)
+{
+	const char *key = json_string_value(json_object_get(request, "key"));
+	const char *value = json_string_value(json_object_get(request, "value"));
+	bool rmem = key && strcmp(key, "net.ipv4.tcp_rmem") == 0, wmem = key && strcmp(key, "net.ipv4.tcp_wmem") == 0;
+	char *saved = rmem ? session->saved_rmem : session->saved_wmem;
+	char previous[96];
+
+	if (!session->server->lab || (!rmem && !wmem) || !value)
+		return wr_err_set(err, WEIR_ERR_PEER, "sysctl", "the server changes no sysctl for a peer");
+	if (wr_sysctl_read(key, previous, sizeof previous) < 0)
+		return wr_err_set(err, WEIR_ERR_PEER, "sysctl", "%s can't be read", key);
+	if (!saved[0])
+		memcpy(saved, previous, sizeof previous);
+	if (wr_sysctl_write(key, value, err) < 0)
+		return -1;
+	return answer(session, json_pack("{s:s,s:s}", "op", "sysctl", "previous", previous), err);
+}
+
+static void sysctls_restore(struct wr_session *session)
+{
+	if (session->saved_rmem[0])
+		(void)wr_sysctl_write("net.ipv4.tcp_rmem", session->saved_rmem, NULL);
+	if (session->saved_wmem[0])
+		(void)wr_sysctl_write("net.ipv4.tcp_wmem", session->saved_wmem, NULL);
+}
+
+static int send_interval(struct wr_session *session, struct weir_err *err)
+{
+	json_t *bytes = json_array();
+
+	for (size_t i = 0; i < session->run.crew.n_streams; i++)
+		json_array_append_new(bytes, json_integer((json_int_t)wr_end_run_bytes(&session->run, i)));
+	return answer(session, json_pack("{s:s,s:I,s:o,s:b}", "op", "interval", "t_ns",
+					 (json_int_t)(wr_clock_ns() - session->run.crew.start_ns), "bytes", bytes, "done",
+					 wr_crew_all_done(&session->run.crew)), err);
+}
+
+static int stop(struct wr_session *session, struct weir_err *err)
+{
+	json_t *end;
+
+	if (!session->running)
+		return wr_err_set(err, WEIR_ERR_PEER, "stop", "nothing runs");
+	wr_end_run_stop(&session->run);
+	end = wr_end_to_json(&session->run.end, true);
+	run_end(session);
+	return answer(session, json_pack("{s:s,s:o}", "op", "result", "end", end), err);
+}
+
+static int go(struct wr_session *session, struct weir_err *err)
+{
+	if (!session->run.crew.n_streams || session->running || session->run.crew.streams[0].fd < 0)
+		return wr_err_set(err, WEIR_ERR_PEER, "go", "nothing is ready to go");
+	session->running = true;
+	return wr_end_run_go(&session->run, err);
+}
+
+static int handle(struct wr_session *session, const json_t *request, struct weir_err *err)
+{
+	const char *op = wr_control_op(request);
+
+	if (strcmp(op, "start") == 0)
+		return start(session, request, err);
+	if (strcmp(op, "go") == 0)
+		return go(session, err);
+	if (strcmp(op, "set") == 0)
+		return set(session, request, err);
+	if (strcmp(op, "stop") == 0)
+		return stop(session, err);
+	if (strcmp(op, "sysctl") == 0)
+		return sysctl(session, request, err);
+	return wr_err_set(err, WEIR_ERR_PEER, "control", "there is no request '%.40s'", op);
+}
+
+/* When the present state ends for a peer that says nothing. */
+static int64_t state_deadline(const struct wr_session *session)
+{
+	int64_t now = wr_clock_ns();
+
+	if (!session->running)
+		return now + (session->run.crew.n_streams ? GO_NS : IDLE_NS);
+	return session->run.crew.start_ns + OVERTIME_NS +
+	       (int64_t)(session->plan.duration_ns != WR_UNSET ? session->plan.duration_ns
+							       : session->server->limits.max_duration_ns);
+}
+
+/* Return: 0 handled; 1 the deadline of the state passed; -1 the session is over. */
+static int next_request(struct wr_session *session, json_t **request, struct weir_err *err)
+{
+	int64_t deadline = state_deadline(session);
+
+	for (;;) {
+		int64_t now = wr_clock_ns(), wait = deadline - now;
+		int rc;
+
+		if (wait <= 0)
+			return 1;
+		if (session->running && wait > (int64_t)session->plan.interval_ns)
+			wait = (int64_t)session->plan.interval_ns;
+		rc = wr_control_receive(&session->control, wait, request, err);
+		if (rc <= 0)
+			return rc;
+		if (session->running && send_interval(session, err) < 0)
+			return -1;
+	}
+}
+
+void wr_session_serve(struct wr_session *session)
+{
+	struct weir_err err = {0};
+	int rc = hello(session, &err);
+
+	wr_server_log(session->server, session->control.peer, "session opened");
+	while (rc == 0) {
+		json_t *request = NULL;
+
+		rc = next_request(session, &request, &err);
+		if (rc == 0 && handle(session, request, &err) < 0)
+			rc = answer_error(session, &err);
+		json_decref(request);
+	}
+	if (rc == 1)
+		wr_server_log(session->server, session->control.peer, "said nothing for too long, session closed");
+	else
+		wr_server_log(session->server, session->control.peer, "session closed");
+	run_end(session);
+	sysctls_restore(session);
+}
