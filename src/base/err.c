@@ -7,6 +7,9 @@
 #include <string.h>
 
 static void set_text(struct weir_err *err, int code, const char *operation, const char *format, va_list args)
+	__attribute__((format(printf, 4, 0)));
+
+static void set_text(struct weir_err *err, int code, const char *operation, const char *format, va_list args)
 {
 	err->code = code;
 	err->hint[0] = '\0';
