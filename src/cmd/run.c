@@ -24,10 +24,11 @@ static int evidence_write(const char *path, const struct wr_evidence *evidence, 
 	return wr_err_hint(err, "is there room on that disk, and may you write there?");
 }
 
-static void on_interval(void *context, const struct wr_interval *interval)
+static bool on_interval(void *context, const struct wr_interval *interval, uint64_t bytes)
 {
 	const struct wr_measuring *chosen = context;
 
+	(void)bytes;
 	if (chosen->json_stream) {
 		json_t *object = wr_report_interval_json(interval);
 
@@ -39,6 +40,7 @@ static void on_interval(void *context, const struct wr_interval *interval)
 		wr_report_interval_text(stdout, interval);
 		fflush(stdout);
 	}
+	return true;
 }
 
 static int report(const struct wr_measuring *chosen, struct wr_report_head *head, const struct wr_evidence *evidence,

@@ -98,6 +98,10 @@ int wr_measure_judge(struct wr_evidence *evidence, struct weir_err *err)
 		evidence->steady_from_ns = (int64_t)steady.start_ns;
 	else
 		evidence->steady_from_ns = total.n && outcome != WR_STAT_STEADY_STALLED ? (int64_t)total.t_ns[0] : 0;
+	evidence->steady_bps = wr_stat_rate_between(total.t_ns, total.bytes, total.n, (uint64_t)evidence->steady_from_ns,
+						    (uint64_t)evidence->steady_to_ns);
+	if (isnan(evidence->steady_bps))
+		evidence->steady_bps = 0;
 	total_deinit(&total);
 	return 0;
 }
@@ -222,9 +226,7 @@ int wr_measure_result(const struct wr_evidence *evidence, struct wr_result *resu
 		return -1;
 	}
 	total_trim(&total, &evidence->plan);
-	result->throughput_bps = wr_stat_rate_between(total.t_ns, total.bytes, total.n, (uint64_t)from, (uint64_t)to);
-	if (isnan(result->throughput_bps))
-		result->throughput_bps = 0;
+	result->throughput_bps = evidence->steady_bps;
 	result->rtt_min_us = evidence_min_rtt_us(evidence);
 	result->rtt_loaded_us = wr_measure_rtt_us(evidence, from, to);
 	result->mss_bytes = sender->n_connections ? (double)sender->connections[0].mss_bytes : 0;
@@ -254,15 +256,18 @@ struct ticker {
 	void *context;
 };
 
-static void tick(struct ticker *ticker, const struct wr_run *run)
+/* Return: false when the caller wants the run to end. */
+static bool tick(struct ticker *ticker, const struct wr_run *run)
 {
 	int64_t t_ns = run->plan.reverse ? wr_run_now_ns(run) : run->far.t_ns;
 	uint64_t bytes = run->plan.reverse ? near_bytes(run) : run->far.bytes;
 	struct wr_interval interval = {.start_s = (double)ticker->from_ns / 1e9, .end_s = (double)t_ns / 1e9};
 	double retrans = 0;
 
+	bool go_on;
+
 	if (!ticker->progress || t_ns <= ticker->from_ns)
-		return;
+		return true;
 	interval.throughput_bps = 8e9 * (double)(bytes - ticker->from_bytes) / (double)(t_ns - ticker->from_ns);
 	for (size_t i = 0; i < run->near.crew.n_streams && !run->plan.reverse; i++) {
 		struct wr_sample sample;
@@ -273,8 +278,9 @@ static void tick(struct ticker *ticker, const struct wr_run *run)
 		retrans += wr_sample_get(&sample, WR_M_TOTAL_RETRANS_SEGS, 0);
 	}
 	interval.retrans_segs = retrans - ticker->from_retrans;
-	ticker->progress(ticker->context, &interval);
+	go_on = ticker->progress(ticker->context, &interval, bytes);
 	*ticker = (struct ticker){t_ns, bytes, retrans, ticker->progress, ticker->context};
+	return go_on;
 }
 
 int wr_measure_run(struct wr_peer *peer, const struct wr_plan *plan, wr_measure_progress *progress, void *context,
@@ -291,8 +297,8 @@ int wr_measure_run(struct wr_peer *peer, const struct wr_plan *plan, wr_measure_
 		return -1;
 	do {
 		rc = wr_run_wait(&run, timed.bytes == WR_UNSET ? (int64_t)timed.duration_ns : INT64_MAX / 2, err);
-		if (rc == 1)
-			tick(&ticker, &run);
+		if (rc == 1 && !tick(&ticker, &run))
+			rc = 3;
 	} while (rc == 1);
 	if (rc < 0) {
 		wr_run_abandon(&run);

@@ -12,8 +12,10 @@
 /*
  * What a caller wants to see while a run goes on: called on the calling thread after each interval.
  * @interval: receiver's rate; round trip, window and retransmissions where near is the sender, else 0
+ * @bytes: read so far
+ * Return: whether to go on; false ends the run early, its evidence is incomplete then.
  */
-typedef void wr_measure_progress(void *context, const struct wr_interval *interval);
+typedef bool wr_measure_progress(void *context, const struct wr_interval *interval, uint64_t bytes);
 
 /*
  * wr_measure_run - one transfer from start to evidence

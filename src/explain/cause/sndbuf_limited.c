@@ -8,6 +8,8 @@
 
 /* Autotuning counts as stopped at its ceiling from here on. */
 #define AT_CEILING_RATIO 0.95
+/* In flight over (goodput x min RTT): up to here nothing queues. */
+#define R_CLEAR 1.25
 
 static void prove_ceiling(const struct wr_case *judged, struct wr_finding *out)
 {
@@ -41,7 +43,7 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	out->ceiling_bps = 8e6 * f->in_flight_bytes * (double)judged->sender->n_connections / f->rtt_us;
 	prove_ceiling(judged, out);
 	wr_finding_prove(out, "blocked_unsent_ratio", f->stop_ratio[WR_STOP_SNDBUF], "ratio",
-			 "the writer waited for space with less than 4 segments unsent for %.0f %% of the time",
+			 "the writer waited for buffer space for %.0f %% of the time while hardly anything was left to send",
 			 100 * f->stop_ratio[WR_STOP_SNDBUF]);
 	wr_finding_prove(out, "in_flight_bytes", f->in_flight_bytes, "bytes",
 			 "in flight %s; congestion window %s and peer window %s%s", wr_size_text(in_flight, f->in_flight_bytes),
@@ -49,14 +51,18 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 			 f->cwnd_full_ratio < 0.3 && f->window_ratio < 0.85 ? " both had room" : "");
 	wr_finding_prove(out, "in_flight_ratio", f->in_flight_ratio, "ratio",
 			 "in flight is %.2f x (goodput x min RTT): %s", f->in_flight_ratio,
-			 f->doubt ? "a queue stands part of the time, so raise the buffer and see" : "no queue, the path has room");
+			 f->doubt			  ? "a queue stands part of the time, so raise the buffer and see"
+			 : f->in_flight_ratio > R_CLEAR ? "bursts queue, but the path runs empty between them"
+							  : "no queue, the path has room");
 	if (f->sndbuf_ratio > 0.01)
 		wr_finding_prove(out, "sndbuf_limited_ratio", f->sndbuf_ratio, "ratio",
 				 "the kernel counts %.0f %% of the time as stopped by SO_SNDBUF", 100 * f->sndbuf_ratio);
 	if (f->doubt)
 		out->confidence = WR_CONFIDENCE_LOW;
 	else
-		out->confidence = out->share_ratio >= 0.5 && f->loss_ratio < 0.003 ? WR_CONFIDENCE_HIGH : WR_CONFIDENCE_MEDIUM;
+		out->confidence = out->share_ratio >= 0.5 && f->loss_ratio < 0.003 && f->in_flight_ratio <= R_CLEAR
+					  ? WR_CONFIDENCE_HIGH
+					  : WR_CONFIDENCE_MEDIUM;
 	return 1;
 }
 
