@@ -163,12 +163,13 @@ static size_t likeness(const char *a, const char *b)
 static int unknown_option(const struct wr_option *options, const char *name, struct weir_err *err)
 {
 	const char *nearest = NULL;
-	size_t best = 2;
+	size_t best = 1;
 
 	for (const struct wr_option *option = options; option->name; option++) {
 		size_t n = likeness(option->name, name);
 
-		if (n > best) {
+		/* Half of it at least: "prot" is "port", but "no-such-thing" is not "nodelay". */
+		if (n > best && 2 * n >= strlen(name)) {
 			best = n;
 			nearest = option->name;
 		}
