@@ -24,6 +24,12 @@ int wr_err_hint(struct weir_err *err, const char *format, ...) __attribute__((fo
 int wr_err_errno(struct weir_err *err, int code, const char *operation, int saved_errno,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/*
+ * wr_err_clean - make text and hint one line of valid UTF-8 each, as they may quote a user or a peer; what is
+ * neither becomes '?'.
+ */
+void wr_err_clean(struct weir_err *err);
+
 /* wr_err_memory - an allocation failed. Return: always -1. */
 int wr_err_memory(struct weir_err *err, const char *operation);
 

@@ -29,11 +29,13 @@ void wr_command_help(const struct wr_command *command, FILE *out)
 
 int wr_command_fail(const struct wr_command *command, const struct weir_err *err, bool json)
 {
+	struct weir_err shown = *err;
 	int code = err->code ? err->code : WEIR_ERR_HOST;
 
+	wr_err_clean(&shown);
 	if (json) {
-		json_t *object = json_pack("{s:{s:i,s:s,s:s,s:s}}", "error", "code", code, "operation", err->operation,
-					   "text", err->text, "hint", err->hint);
+		json_t *object = json_pack("{s:{s:i,s:s,s:s,s:s}}", "error", "code", code, "operation", shown.operation,
+					   "text", shown.text, "hint", shown.hint);
 
 		if (object) {
 			json_dumpf(object, stdout, JSON_INDENT(2));
@@ -41,9 +43,9 @@ int wr_command_fail(const struct wr_command *command, const struct weir_err *err
 			json_decref(object);
 		}
 	}
-	fprintf(stderr, "weir %s: %s\n", command->name, err->text);
-	if (err->hint[0])
-		fprintf(stderr, "hint: %s\n", err->hint);
+	fprintf(stderr, "weir %s: %s\n", command->name, shown.text);
+	if (shown.hint[0])
+		fprintf(stderr, "hint: %s\n", shown.hint);
 	return code;
 }
 

@@ -36,8 +36,9 @@ static int answer(struct wr_session *session, json_t *message, struct weir_err *
 	return wr_control_send(&session->control, message, SEND_NS, err);
 }
 
-static int answer_error(struct wr_session *session, const struct weir_err *what)
+static int answer_error(struct wr_session *session, struct weir_err *what)
 {
+	wr_err_clean(what);
 	return answer(session, json_pack("{s:s,s:{s:i,s:s,s:s,s:s}}", "op", "error", "error", "code", WEIR_ERR_PEER,
 					 "operation", what->operation, "text", what->text, "hint", what->hint), NULL);
 }
