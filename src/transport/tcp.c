@@ -119,7 +119,7 @@ static int connect_failed(const char *peer, int error, int64_t timeout_ns, struc
 	wr_err_errno(err, WEIR_ERR_PEER, "connect", error, "connecting to %s", peer);
 	if (error == ECONNREFUSED)
 		return wr_err_hint(err, "nothing listens there: run `weir serve` on that host, or name its port");
-	return -1;
+	return wr_err_hint(err, "check the address, the route and the firewalls between");
 }
 
 /* Return: 0 connected, else the errno. */
