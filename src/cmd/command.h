@@ -13,11 +13,13 @@
  * @about: a paragraph for --help
  * @example: a command line and what it shows
  * @options: NULL-ended rows
+ * @init: puts the rows together, before anything else; or NULL
  * @run: argv[0] is the command's name. Return: the exit status.
  */
 struct wr_command {
 	const char *name, *summary, *usage, *about, *example;
 	const struct wr_option *options;
+	void (*init)(void);
 	int (*run)(int argc, char **argv);
 };
 

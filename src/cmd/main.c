@@ -116,6 +116,10 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN);
 	wr_measuring_init();
+	for (size_t i = 0; wr_commands[i]; i++) {
+		if (wr_commands[i]->init)
+			wr_commands[i]->init();
+	}
 	if (argc < 2) {
 		print_overview(stderr);
 		return WEIR_ERR_USAGE;

@@ -1,11 +1,153 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/command.h"
+/* weir tune: the main job. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-static const struct wr_option options[] = {{0}};
+#include "base/err.h"
+#include "base/mem.h"
+#include "cmd/command.h"
+#include "cmd/measuring.h"
+#include "cmd/stop.h"
+#include "os/clock.h"
+#include "report/report.h"
+#include "tune/tune.h"
+
+struct tune_command {
+	struct wr_measuring measuring;
+	uint64_t budget_ns, max_bytes, max_rate_bps, pairs;
+	double tolerance_ratio;
+	const char *strategy;
+	int64_t began_ns;
+};
+
+#define FIELD(field) offsetof(struct tune_command, field)
+
+static const struct wr_option own_options[] = {
+	{"budget", 0, WR_OPTION_TIME, FIELD(budget_ns), "TIME", NULL, 1e9, 86400e9, NULL,
+	 "take no longer; what does not fit is left out and said", NULL},
+	{"max-bytes", 0, WR_OPTION_SIZE, FIELD(max_bytes), "SIZE", NULL, 1, 0, NULL, "move no more than SIZE in all", NULL},
+	{"max-rate", 0, WR_OPTION_RATE, FIELD(max_rate_bps), "RATE", NULL, 1000, 0, "bitrate",
+	 "send no faster than RATE in all", NULL},
+	{"pairs", 0, WR_OPTION_COUNT, FIELD(pairs), "N", "6", 6, WR_MAX_PAIRS, NULL, "interleaved pairs of the proof", NULL},
+	{"tolerance", 0, WR_OPTION_SHARE, FIELD(tolerance_ratio), "SHARE", "2%", 0.001, 0.5, NULL,
+	 "how far below the plateau a size may stay", NULL},
+	{"strategy", 0, WR_OPTION_TEXT, FIELD(strategy), "NAME", "staircase", 0, 0, NULL,
+	 "how the curve is measured: staircase (one connection) or grid (one a size)", NULL},
+	{0},
+};
+
+/* The measuring rows and the own rows; they share one struct, which begins with the measuring one. */
+static struct wr_option options[WR_MAX_OPTIONS];
+
+static void options_init(void)
+{
+	size_t n = 0;
+
+	/* A tuning decides the length of its runs itself. */
+	for (const struct wr_option *row = wr_measuring_options; row->name; row++) {
+		if (strcmp(row->name, "time") != 0 && strcmp(row->name, "bytes") != 0 && strcmp(row->name, "interval") != 0 &&
+		    strcmp(row->name, "evidence") != 0 && strcmp(row->name, "json-stream") != 0)
+			options[n++] = *row;
+	}
+	for (const struct wr_option *row = own_options; row->name; row++)
+		options[n++] = *row;
+}
+
+/* One line that is written over on a terminal; nothing elsewhere, but for the first, which says what it will cost. */
+static void say(void *context, const char *text)
+{
+	struct tune_command *chosen = context;
+	double seconds = (double)(wr_clock_ns() - chosen->began_ns) / 1e9;
+
+	if (chosen->measuring.quiet)
+		return;
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K[%3.0f s] %s", seconds, text);
+	else if (strncmp(text, "expects", 7) == 0 || strstr(text, "more"))
+		fprintf(stderr, "weir tune: %s\n", text);
+}
+
+static void say_end(const struct tune_command *chosen)
+{
+	if (!chosen->measuring.quiet && isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}
+
+static int tune_target(struct tune_command *chosen, const char *target, struct weir_err *err)
+{
+	struct wr_report_head head = {.schema = "weir.tune/1", .command = "tune", .target = target};
+	struct wr_tune_options wanted = {
+		.plan = chosen->measuring.plan, .budget_ns = chosen->budget_ns, .max_bytes = chosen->max_bytes,
+		.pairs = chosen->pairs, .tolerance_ratio = chosen->tolerance_ratio, .strategy = chosen->strategy, .say = say,
+		.context = chosen,
+	};
+	wr_auto_free struct wr_tuning *tuning = calloc(1, sizeof *tuning);
+	struct wr_peer peer;
+	int rc;
+
+	if (!tuning)
+		return wr_err_memory(err, "tuning");
+	wr_report_time(head.started);
+	chosen->began_ns = wr_clock_ns();
+	if (wr_peer_open(&peer, target, &wanted.plan, &wr_stop_signal, err) < 0)
+		return -1;
+	rc = wr_tune(&peer, &wanted, tuning, err);
+	say_end(chosen);
+	wr_peer_close(&peer);
+	if (rc < 0 && (err->code != WEIR_ERR_INTERRUPTED || tuning->n_runs == 0))
+		return -1;
+	head.duration_s = tuning->wall_s;
+	head.complete = tuning->complete;
+	if (chosen->measuring.json)
+		wr_report_print(wr_report_tune_json(&head, tuning), stdout);
+	else
+		wr_report_tune_text(stdout, tuning, target);
+	return 0;
+}
+
+static int check(struct tune_command *chosen, struct weir_err *err)
+{
+	if (!wr_strategy_find(chosen->strategy)) {
+		wr_err_set(err, WEIR_ERR_USAGE, "option", "--strategy %.40s: there is no such strategy", chosen->strategy);
+		return wr_err_hint(err, "staircase or grid");
+	}
+	if (chosen->max_rate_bps != WR_UNSET)
+		chosen->measuring.plan.write_bps = chosen->max_rate_bps / chosen->measuring.plan.streams;
+	chosen->measuring.plan.interval_ns = 1000000000;
+	return 0;
+}
+
 static int run(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	return 3;
+	struct tune_command chosen = {0};
+	struct weir_err err = {0};
+	const char *target;
+	int rc = wr_measuring_parse(&wr_command_tune, &chosen.measuring, argc, argv, &target);
+
+	if (rc)
+		return rc == 1 ? 0 : rc;
+	if (check(&chosen, &err) < 0)
+		return wr_command_fail(&wr_command_tune, &err, chosen.measuring.json);
+	wr_stop_catch();
+	rc = tune_target(&chosen, target, &err) < 0 ? wr_command_fail(&wr_command_tune, &err, chosen.measuring.json)
+						    : wr_stop_status();
+	if (wr_measuring_flush(&wr_command_tune) < 0 && rc == 0)
+		rc = WEIR_ERR_HOST;
+	return rc;
 }
-const struct wr_command wr_command_tune = {"tune", "-", "-", "-", "-", options, run};
+
+const struct wr_command wr_command_tune = {
+	.name = "tune",
+	.summary = "finds, proves and writes down the settings that make a transfer fast",
+	.usage = "TARGET [OPTIONS]",
+	.about = "Measures a transfer to TARGET, where `weir serve` runs, says what limits it, and where a socket buffer is the\n"
+		 "limit finds the smallest size that reaches full speed, proves the gain with interleaved runs and prints the\n"
+		 "settings. Where no buffer will help it says so. Buffers given (-w, --sndbuf ...) are what it starts from.",
+	.example = "  weir lab --rate 1gbit --rtt 100ms -- weir tune far\n"
+		   "      the whole job on an emulated link, on this machine alone",
+	.options = options,
+	.init = options_init,
+	.run = run,
+};

@@ -40,6 +40,8 @@ static const struct field connection_fields[] = {
 static const struct field end_fields[] = {
 	ROW(wr_end, FIELD_TEXT, host),
 	ROW(wr_end, FIELD_TEXT, kernel),
+	ROW(wr_end, FIELD_TEXT, tcp_rmem),
+	ROW(wr_end, FIELD_TEXT, tcp_wmem),
 	ROW(wr_end, FIELD_UNSIGNED, tcp_rmem_max_bytes),
 	ROW(wr_end, FIELD_UNSIGNED, tcp_wmem_max_bytes),
 	ROW(wr_end, FIELD_UNSIGNED, core_rmem_max_bytes),
@@ -56,6 +58,7 @@ static const struct field evidence_fields[] = {
 	ROW(wr_evidence, FIELD_SIGNED, steady_from_ns),
 	ROW(wr_evidence, FIELD_SIGNED, steady_to_ns),
 	ROW(wr_evidence, FIELD_SIGNED, path_rtt_ns),
+	ROW(wr_evidence, FIELD_REAL, steady_bps),
 	ROW(wr_evidence, FIELD_BOOL, ramping),
 	ROW(wr_evidence, FIELD_BOOL, complete),
 	{NULL, 0, 0, 0},

@@ -35,13 +35,14 @@ struct wr_counter {
 /*
  * One end of a run.
  *
+ * @tcp_rmem, @tcp_wmem: the sysctls' own three numbers, "" unreadable
  * @tcp_rmem_max_bytes ... @core_wmem_max_bytes: sysctl limits, WR_UNSET where unreadable
  * @n_cpus: CPUs of the host; @other_cpu_ratio: share of all of them that other processes used, -1 unknown
  * @write_bytes: bytes of one write, after alignment
  * @may_force: SO_*BUFFORCE works here
  */
 struct wr_end {
-	char host[WR_NAME_TEXT], kernel[WR_NAME_TEXT];
+	char host[WR_NAME_TEXT], kernel[WR_NAME_TEXT], tcp_rmem[WR_NAME_TEXT], tcp_wmem[WR_NAME_TEXT];
 	uint64_t tcp_rmem_max_bytes, tcp_wmem_max_bytes, core_rmem_max_bytes, core_wmem_max_bytes;
 	int64_t n_cpus, write_bytes, duration_ns;
 	double other_cpu_ratio;
@@ -54,6 +55,7 @@ struct wr_end {
 
 /*
  * @steady_from_ns, @steady_to_ns: the interval that is judged; equal when there was none
+ * @steady_bps: what the receiver read in it, bit/s
  * @ramping: the transfer ended before its rate was steady
  * @path_rtt_ns: round trip of the idle path before the run, 0 unknown
  */
@@ -61,6 +63,7 @@ struct wr_evidence {
 	struct wr_plan plan;
 	struct wr_end near, far;
 	int64_t steady_from_ns, steady_to_ns, path_rtt_ns;
+	double steady_bps;
 	bool ramping, complete;
 };
 

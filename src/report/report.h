@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "model/result.h"
+#include "model/tuning.h"
 #include "model/verdict.h"
 
 /* What every JSON object opens with. @started: RFC 3339, as wr_report_time made it. */
@@ -44,5 +45,10 @@ json_t *wr_report_end_json(const struct wr_end *end, double cpu_ratio);
 
 /* wr_report_settings_text - buffers of one end in words: "SO_SNDBUF autotuned, 4.00 MiB effective". */
 void wr_report_settings_text(char *out, size_t n_out, const struct wr_connection *connection, bool sender);
+
+/* -- weir tune -- */
+
+json_t *wr_report_tune_json(const struct wr_report_head *head, const struct wr_tuning *tuning);
+void wr_report_tune_text(FILE *out, const struct wr_tuning *tuning, const char *target);
 
 #endif

@@ -96,6 +96,10 @@ void wr_host_limits(struct wr_end *end)
 {
 	struct utsname names;
 
+	if (wr_sysctl_read("net.ipv4.tcp_rmem", end->tcp_rmem, sizeof end->tcp_rmem) < 0)
+		end->tcp_rmem[0] = '\0';
+	if (wr_sysctl_read("net.ipv4.tcp_wmem", end->tcp_wmem, sizeof end->tcp_wmem) < 0)
+		end->tcp_wmem[0] = '\0';
 	end->tcp_rmem_max_bytes = last_number("net.ipv4.tcp_rmem");
 	end->tcp_wmem_max_bytes = last_number("net.ipv4.tcp_wmem");
 	end->core_rmem_max_bytes = last_number("net.core.rmem_max");

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Advice in words that can be pasted: what to set where, how to keep it, how to undo it, what it costs. Rows say
+ * whether the proof was of the setting itself or of the same size set by setsockopt.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "tune/tune.h"
+
+static uint64_t last_number(const char *text)
+{
+	const char *last = strrchr(text, ' ');
+
+	return strtoull(last ? last + 1 : text, NULL, 10);
+}
+
+static void delay_words(const struct wr_tuner *tuner, char *text, size_t n_text)
+{
+	const struct wr_ab_proof *proof = &tuner->tuning->proof;
+	char before[WR_UNIT_TEXT], after[WR_UNIT_TEXT];
+
+	snprintf(text, n_text, "RTT under load %s -> %s", wr_time_text(before, proof->before_rtt_us * 1e3),
+		 wr_time_text(after, proof->after_rtt_us * 1e3));
+}
+
+static void advise_sysctl(struct wr_tuner *tuner, const struct wr_settings *after, enum wr_side side, bool wmem)
+{
+	const char *value = wmem ? after->limits.wmem[side] : after->limits.rmem[side];
+	const char *key = wmem ? "net.ipv4.tcp_wmem" : "net.ipv4.tcp_rmem", *current = wmem ? after->before.wmem[side] : after->before.rmem[side];
+	struct wr_advice *advice = value[0] ? wr_verdict_advise(&tuner->tuning->verdict, "sysctl", side) : NULL;
+	char size[WR_UNIT_TEXT], delay[80];
+
+	if (!advice)
+		return;
+	delay_words(tuner, delay, sizeof delay);
+	snprintf(advice->key, sizeof advice->key, "%s", key);
+	snprintf(advice->value, sizeof advice->value, "%s", value);
+	snprintf(advice->current, sizeof advice->current, "%s", current);
+	advice->value_bytes = last_number(value);
+	advice->proved = tuner->tuning->proof.holds && after->sysctls;
+	snprintf(advice->why, sizeof advice->why, "lets the %s buffer of every connection grow to %s; autotuning stays on%s",
+		 wmem ? "send" : "receive", wr_size_text(size, (double)advice->value_bytes),
+		 after->sysctls ? "" : " (proved with the same size, set by setsockopt)");
+	snprintf(advice->apply, sizeof advice->apply, "sysctl -w %s=\"%s\"", key, value);
+	snprintf(advice->persist, sizeof advice->persist, "echo '%s = %s' >> /etc/sysctl.d/90-weir.conf", key, value);
+	snprintf(advice->undo, sizeof advice->undo, "sysctl -w %s=\"%s\"", key, current);
+	snprintf(advice->cost, sizeof advice->cost, "up to %s of kernel memory a connection; %s", size, delay);
+}
+
+/* The same for a program that sets its buffers itself. */
+static void advise_setsockopt(struct wr_tuner *tuner, enum wr_side side, enum wr_knob knob, uint64_t bytes, bool proved)
+{
+	struct wr_advice *advice = wr_verdict_advise(&tuner->tuning->verdict, "setsockopt", side);
+	const char *cap = knob == WR_KNOB_SNDBUF ? "net.core.wmem_max" : "net.core.rmem_max";
+	char size[WR_UNIT_TEXT];
+
+	if (!advice)
+		return;
+	snprintf(advice->key, sizeof advice->key, "%s", wr_knob_option(knob));
+	snprintf(advice->value, sizeof advice->value, "%llu", (unsigned long long)bytes);
+	advice->value_bytes = bytes;
+	advice->proved = proved;
+	snprintf(advice->why, sizeof advice->why,
+		 "instead, in the program that %s, before connect() or listen(); it switches autotuning off%s",
+		 knob == WR_KNOB_SNDBUF ? "sends" : "receives", proved ? "" : " (the size was measured, the pairs proved the sysctls)");
+	snprintf(advice->apply, sizeof advice->apply, "setsockopt(fd, SOL_SOCKET, %s, &(int){%llu}, sizeof(int)), with %s >= %llu",
+		 wr_knob_option(knob), (unsigned long long)bytes, cap, (unsigned long long)bytes);
+	snprintf(advice->persist, sizeof advice->persist, "echo '%s = %llu' >> /etc/sysctl.d/90-weir.conf", cap,
+		 (unsigned long long)bytes);
+	snprintf(advice->undo, sizeof advice->undo, "leave %s unset", wr_knob_option(knob));
+	snprintf(advice->cost, sizeof advice->cost, "up to %s of kernel memory a connection", wr_size_text(size, 2.0 * (double)bytes));
+}
+
+static void advise_unset(struct wr_tuner *tuner, enum wr_side side, enum wr_knob knob, uint64_t pinned_bytes)
+{
+	struct wr_advice *advice = wr_verdict_advise(&tuner->tuning->verdict, "option", side);
+	char size[WR_UNIT_TEXT];
+
+	if (!advice)
+		return;
+	snprintf(advice->key, sizeof advice->key, "%s", wr_knob_option(knob));
+	snprintf(advice->value, sizeof advice->value, "unset");
+	snprintf(advice->current, sizeof advice->current, "%llu", (unsigned long long)pinned_bytes);
+	advice->proved = tuner->tuning->proof.holds;
+	snprintf(advice->why, sizeof advice->why, "don't set %s to %s: unset, the kernel sizes it as the path needs",
+		 wr_knob_option(knob), wr_size_text(size, (double)pinned_bytes));
+	snprintf(advice->apply, sizeof advice->apply, "remove the setting of %s from the program or its configuration",
+		 wr_knob_option(knob));
+	snprintf(advice->undo, sizeof advice->undo, "set it to %llu again", (unsigned long long)pinned_bytes);
+}
+
+void wr_tune_advise_rate(struct wr_tuner *tuner, const struct wr_settings *after)
+{
+	const struct wr_plan *plan = &tuner->options->plan;
+	const struct wr_knee *knee = &tuner->tuning->knee;
+	uint64_t sndbuf = wr_plan_sndbuf(plan, tuner->sender_side == WR_SIDE_FAR);
+	uint64_t rcvbuf = wr_plan_rcvbuf(plan, tuner->receiver_side == WR_SIDE_FAR);
+	enum wr_side order[2] = {knee->side, knee->side == WR_SIDE_NEAR ? WR_SIDE_FAR : WR_SIDE_NEAR};
+
+	if (sndbuf != WR_UNSET)
+		advise_unset(tuner, tuner->sender_side, WR_KNOB_SNDBUF, sndbuf);
+	if (rcvbuf != WR_UNSET)
+		advise_unset(tuner, tuner->receiver_side, WR_KNOB_RCVBUF, rcvbuf);
+	for (size_t i = 0; i < 2; i++) {
+		advise_sysctl(tuner, after, order[i], order[i] == tuner->sender_side);
+		advise_sysctl(tuner, after, order[i], order[i] != tuner->sender_side);
+	}
+	advise_setsockopt(tuner, knee->side, knee->knob, wr_tune_headroom(knee->req_bytes),
+			  tuner->tuning->proof.holds && !after->sysctls);
+}
+
+void wr_tune_advise_delay(struct wr_tuner *tuner)
+{
+	const struct wr_knee *knee = &tuner->tuning->knee;
+	struct wr_advice *advice;
+	char delay[80], size[WR_UNIT_TEXT];
+
+	advise_setsockopt(tuner, knee->side, knee->knob, knee->req_bytes, tuner->tuning->proof.holds);
+	if (!tuner->tuning->verdict.n_advice)
+		return;
+	advice = &tuner->tuning->verdict.advice[tuner->tuning->verdict.n_advice - 1];
+	delay_words(tuner, delay, sizeof delay);
+	snprintf(advice->why, sizeof advice->why, "only if delay matters: %s is the smallest that keeps the rate; %s",
+		 wr_size_text(size, (double)knee->req_bytes), delay);
+	snprintf(advice->cost, sizeof advice->cost,
+		 "autotuning is off for that socket: on a longer or faster path this size would be the limit");
+}
+
+uint64_t wr_tune_headroom(uint64_t knee_bytes)
+{
+	return wr_tune_round((uint64_t)(1.25 * (double)knee_bytes));
+}
+
+/* Up to the next of 1, 1.5 x a power of two, in steps of a MiB above 8 MiB, so that people can read the number. */
+uint64_t wr_tune_round(uint64_t bytes)
+{
+	uint64_t step = 4096;
+
+	if (bytes > 8U << 20) {
+		step = 1U << 20;
+		return (bytes + step - 1) / step * step;
+	}
+	while (step < bytes) {
+		if (step + step / 2 >= bytes)
+			return step + step / 2;
+		step *= 2;
+	}
+	return step;
+}

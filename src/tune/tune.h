@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tuning: probe, verdict, then either a refusal or a curve, a knee, a proof with interleaved pairs, and advice.
+ * Nothing is advised that was not proved.
+ */
+#ifndef WR_TUNE_TUNE_H
+#define WR_TUNE_TUNE_H
+
+#include "measure/measure.h"
+#include "model/tuning.h"
+
+/*
+ * @budget_ns, @max_bytes: bounds of the whole, WR_UNSET none
+ * @pairs: of the proof, 6 at least for an exact test to reach p < 0.05
+ * @strategy: name of a row of wr_strategies
+ * @say: told what is being tried, for a progress line; may be NULL
+ */
+struct wr_tune_options {
+	struct wr_plan plan;
+	uint64_t budget_ns, max_bytes, pairs;
+	double tolerance_ratio;
+	const char *strategy;
+	void (*say)(void *context, const char *text);
+	void *context;
+};
+
+/* A stage's tools: where runs are made and counted. */
+struct wr_tuner {
+	struct wr_peer *peer;
+	const struct wr_tune_options *options;
+	struct wr_tuning *tuning;
+	int64_t began_ns;
+	double rtt_s, run_s, rate_bps;
+	enum wr_side sender_side, receiver_side;
+	bool stopped;
+};
+
+/*
+ * wr_tune - the whole procedure
+ * @tuning: out, valid also after 1
+ *
+ * Return: 0 done; 1 stopped early by the user or a bound, @tuning holds what there is; -1.
+ */
+int wr_tune(struct wr_peer *peer, const struct wr_tune_options *options, struct wr_tuning *tuning,
+	    struct weir_err *err);
+
+/* -- for the stages -- */
+
+/* One fresh connection with @plan's settings: its figures. */
+struct wr_trial {
+	double bps, rtt_us;
+	uint64_t sndbuf_eff_bytes, rcvbuf_eff_bytes;
+};
+
+/*
+ * wr_tuner_try - run @plan for the tuner's run length
+ * @evidence: out, or NULL
+ *
+ * Return: 0; 1 stopped; -1.
+ */
+int wr_tuner_try(struct wr_tuner *tuner, const struct wr_plan *plan, double seconds, struct wr_trial *trial,
+		 struct wr_evidence *evidence, struct weir_err *err);
+
+/* wr_tuner_say - a line of progress. */
+void wr_tuner_say(const struct wr_tuner *tuner, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* wr_tuner_affords - whether @seconds more, at the known rate, stay within the bounds. */
+bool wr_tuner_affords(const struct wr_tuner *tuner, double seconds);
+
+/* wr_tuner_account - count a run's bytes. */
+void wr_tuner_account(struct wr_tuner *tuner, uint64_t bytes);
+
+/* wr_tuner_knob - set one buffer of @plan, by knob and side. */
+void wr_tuner_knob(struct wr_plan *plan, enum wr_knob knob, enum wr_side side, uint64_t bytes);
+
+/* -- strategies: how a curve is measured -- */
+
+/*
+ * What a curve needs.
+ *
+ * @knob, @side: what is varied; the other end's buffer is @other_bytes on every point
+ * @sizes: descending, n_sizes of them, bytes as asked of setsockopt
+ */
+struct wr_curve_request {
+	enum wr_knob knob;
+	enum wr_side side;
+	uint64_t other_bytes, sizes[WR_MAX_CURVE];
+	size_t n_sizes;
+};
+
+/*
+ * @measure: appends a point a size to tuner->tuning->curve.
+ *	Return: 0; 1 stopped; -1.
+ * @seconds: what @measure will take
+ */
+struct wr_strategy {
+	const char *name, *summary;
+	int (*measure)(struct wr_tuner *tuner, const struct wr_curve_request *request, struct weir_err *err);
+	double (*seconds)(const struct wr_tuner *tuner, size_t n_sizes);
+};
+
+extern const struct wr_strategy *const wr_strategies[];
+const struct wr_strategy *wr_strategy_find(const char *name);
+
+/* -- the plateau: both buffers large -- */
+
+/*
+ * wr_tune_plateau - one connection with both buffers at @bytes: what the path carries
+ * Return: 0; 1 stopped; -1.
+ */
+int wr_tune_plateau(struct wr_tuner *tuner, uint64_t bytes, struct wr_trial *trial, struct wr_evidence *evidence,
+		    struct weir_err *err);
+
+/* -- proof -- */
+
+/* tcp_wmem and tcp_rmem of near and far (enum wr_side) as text; "" leaves one alone. */
+struct wr_limits {
+	char wmem[2][WR_NAME_TEXT], rmem[2][WR_NAME_TEXT];
+};
+
+/*
+ * What the B runs of a proof have in force.
+ *
+ * @limits, @before: sysctls of B and A runs; @sysctls: set them (a lab), else the plan's buffers stand in
+ * @plan: of the B runs
+ */
+struct wr_settings {
+	struct wr_limits limits, before;
+	struct wr_plan plan;
+	bool sysctls;
+};
+
+/*
+ * wr_tune_prove - ABBA pairs of the tuner's plan against @after
+ * Return: 0 tuning->proof is filled; 1 stopped; -1.
+ */
+int wr_tune_prove(struct wr_tuner *tuner, const struct wr_settings *after, struct weir_err *err);
+
+/* -- advice -- */
+
+/* wr_tune_advise_rate - sysctl and setsockopt rows for a proved gain. */
+void wr_tune_advise_rate(struct wr_tuner *tuner, const struct wr_settings *after);
+
+/* wr_tune_round - up to a size that people can read; wr_tune_headroom - a knee with the margin to advise. Bytes. */
+uint64_t wr_tune_round(uint64_t bytes);
+uint64_t wr_tune_headroom(uint64_t knee_bytes);
+
+/* wr_tune_advise_delay - the smaller buffer that keeps the rate. */
+void wr_tune_advise_delay(struct wr_tuner *tuner);
+
+#endif
