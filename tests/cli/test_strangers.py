@@ -1,0 +1,158 @@
+"""A port with something else behind it: the words say what it is or how it behaves, within seconds."""
+import contextlib
+import http.server
+import shutil
+import socket
+import struct
+import threading
+
+import pytest
+
+from weirtest import error_of, free_port, start, until, weir
+
+PEER = 4
+
+
+@contextlib.contextmanager
+def listener(handle):
+    """A TCP server on loopback that gives each connection to handle(socket) in a thread."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def accept():
+            with contextlib.suppress(OSError):
+                while True:
+                    threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
+
+        def serve(connection):
+            with contextlib.suppress(OSError), connection:
+                handle(connection)
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def drain(connection):
+    while connection.recv(65536):
+        pass
+
+
+def frame(text):
+    data = text.encode() if isinstance(text, str) else text
+    return struct.pack(">I", len(data)) + data
+
+
+HELLO = ('{"op":"hello","version":"0","lab":false,"max_buffer_bytes":1048576,"max_streams":4,'
+         '"host":{"connections":[],"counters":{}}}')
+
+
+def says(*pieces):
+    def handle(connection):
+        for piece in pieces:
+            connection.sendall(piece)
+        drain(connection)
+    return handle
+
+
+# What the stranger sends at once, and what the words must hold.
+STRANGERS = {
+    "ssh": (says(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), ["not a weir server", "SSH-2.0-OpenSSH"]),
+    "smtp": (says(b"220 mail.example ESMTP ready\r\n"), ["not a weir server", "220 mail"]),
+    "binary": (says(bytes(range(128, 256))), ["not a weir server"]),
+    "escape codes": (says(b"\x1b[2J\x1b[31mred\n" * 4), ["not a weir server"]),
+    "closes at once": (lambda connection: None, ["closed"]),
+    "closes after a byte": (lambda connection: connection.sendall(b"x"), ["closed"]),
+    "zero length": (says(frame("")), ["not a weir server"]),
+    "huge length": (says(b"\x7f\xff\xff\xff" + b"x" * 64), ["not a weir server"]),
+    "no JSON": (says(frame("{op: hello}")), ["no JSON"]),
+    "JSON but no object": (says(frame("[1, 2, 3]")), ["no JSON object"]),
+    "NUL in JSON": (says(frame(b'{"op":"hel\0lo"}')), ["no JSON"]),
+    "no op": (says(frame("{}")), []),
+    "op of a wrong type": (says(frame('{"op": 7}')), []),
+    "hello without a host": (says(frame('{"op":"hello"}')), ["connections"]),
+    "hello of wrong types": (says(frame('{"op":"hello","host":{"connections":[],"n_cpus":"two"}}')), ["n_cpus"]),
+    "too many connections": (says(frame('{"op":"hello","host":{"connections":[' + "{}," * 999 + "{}]}}")), []),
+    "deep JSON": (says(frame('{"op":' + "[" * 5000 + "]" * 5000 + "}")), ["no JSON"]),
+    "error with escapes": (says(frame(r'{"op":"error","error":{"text":"no\u001b[31m\nway","hint":"a\nb"}}')), ["says: no"]),
+    "error without words": (says(frame('{"op":"error"}')), []),
+    "closes after hello": (lambda connection: connection.sendall(frame(HELLO)), ["closed", "broke"]),
+    "garbage after hello": (says(frame(HELLO), b"\xff" * 64), ["not a weir server"]),
+    "listening without a port": (says(frame(HELLO), frame('{"op":"listening"}')), ["port"]),
+    "listening on port 70000": (says(frame(HELLO), frame('{"op":"listening","port":70000}')), ["port"]),
+    "listening where nobody does": (says(frame(HELLO), frame('{"op":"listening","port":1}')), ["refused"]),
+}
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_stranger(name):
+    handle, words = STRANGERS[name]
+    for json in (False, True):
+        with listener(handle) as target:
+            outcome = weir("run", target, "--connect-timeout", "2", "-t", "1", *(["--json"] if json else []))
+        err = error_of(outcome, PEER, "run", json)
+        assert not words or any(word in err for word in words), err
+        assert "\x1b" not in err
+        assert outcome.seconds < 10
+
+
+def test_silent_listener():
+    with listener(drain) as target:
+        outcome = weir("run", target, "--connect-timeout", "1")
+    err = error_of(outcome, PEER, "run")
+    assert "no answer within 1 s" in err and "hint: " in err
+    assert outcome.seconds < 10
+
+
+def test_silent_listener_by_default():
+    """Nobody should wait longer than 10 s to hear that the port is the wrong one."""
+    with listener(drain) as target:
+        outcome = weir("run", target)
+    error_of(outcome, PEER, "run")
+    assert outcome.seconds < 10
+
+
+def test_one_byte_at_a_time():
+    """A stranger that trickles does not stretch the deadline for ever."""
+    def trickle(connection):
+        connection.settimeout(0.2)
+        for byte in b"\x00\x00\x01\x00" + b"{" * 200:
+            connection.sendall(bytes([byte]))
+            with contextlib.suppress(TimeoutError):
+                if not connection.recv(4096):
+                    return
+
+    with listener(trickle) as target:
+        outcome = weir("run", target, "--connect-timeout", "1")
+    error_of(outcome, PEER, "run")
+    assert outcome.seconds < 10
+
+
+def test_http_server():
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        outcome = weir("run", f"127.0.0.1:{server.server_port}", "--connect-timeout", "2")
+        server.shutdown()
+    err = error_of(outcome, PEER, "run")
+    assert "hint: " in err and outcome.seconds < 10
+
+
+@pytest.mark.skipif(not shutil.which("iperf3"), reason="needs iperf3")
+def test_iperf3_server():
+    port = free_port()
+    server = start("iperf3", "-s", "-4", "-p", port, "--forceflush")
+    try:
+        assert b"---" in server.stdout.readline()
+        until(lambda: b"listening" in server.stdout.readline(), "iperf3 listens")
+        outcome = weir("run", f"127.0.0.1:{port}", "--connect-timeout", "2")
+        err = error_of(outcome, PEER, "run")
+        assert "iperf3 server" in err and "weir serve" in err
+        assert outcome.seconds < 10
+        # It is none the worse for it.
+        again = weir("run", f"127.0.0.1:{port}", "--connect-timeout", "1", "--json")
+        assert "iperf3 server" in error_of(again, PEER, "run", as_json=True)
+    finally:
+        server.terminate()
+        server.communicate()
