@@ -101,8 +101,8 @@ static void rate_is_exact(void **state)
 		}
 		assert_true(sink.n_segs > 1000000);
 		assert_int_equal(sink.last_ns, (uint64_t)((unsigned __int128)sink.n_segs * SEG * 8000000000u / rates[i]));
-		/* A grain is 200 us or one segment; nothing that is longer leaves at once. */
-		assert_true(sink.max_run_bytes <= SEG || sink.max_run_bytes * 8000000000u / rates[i] <= 200000);
+		/* A grain is 250 us or one segment; nothing that is longer leaves at once. */
+		assert_true(sink.max_run_bytes <= SEG || sink.max_run_bytes * 8000000000u / rates[i] <= 250000);
 	}
 }
 

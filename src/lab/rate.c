@@ -6,8 +6,8 @@
  */
 #include "lab/element.h"
 
-/* What a receiving card gathers before it interrupts is about this long (Intel's default: 50-100 us). */
-#define GRAIN_NS 200000ULL
+/* Two full segments at 100 Mbit/s, 20 at 1 Gbit/s: about what a receiving card gathers before it interrupts. */
+#define GRAIN_NS 250000ULL
 #define BITS_NS 8000000000ULL
 
 struct rate {

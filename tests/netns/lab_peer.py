@@ -26,8 +26,13 @@ def errors():
         found.update({f"{kind}.{n}": int(v) for n, v in zip(names.split()[1:], values.split()[1:])})
     with open("/proc/net/snmp6", encoding="ascii") as table:
         found.update({line.split()[0]: int(line.split()[1]) for line in table})
-    wanted = ["Tcp.InCsumErrors", "Tcp.InErrs", "Udp.InCsumErrors", "Udp6InCsumErrors", "Ip.InHdrErrors", "Ip6InHdrErrors",
-              "Ip6InTruncatedPkts", "Ip.InTruncatedPkts"]
+    with open("/proc/net/dev", encoding="ascii") as table:
+        for line in table:
+            name, _, values = line.partition(":")
+            if name.strip() in ("near", "far"):
+                found["Device.RxDropped"], found["Device.TxDropped"] = int(values.split()[3]), int(values.split()[11])
+    wanted = ["Device.RxDropped", "Device.TxDropped", "Tcp.InCsumErrors", "Tcp.InErrs", "Udp.InCsumErrors", "Udp6InCsumErrors",
+              "Ip.InHdrErrors", "Ip6InHdrErrors", "Ip6InTruncatedPkts"]
     return {name: found.get(name, 0) for name in wanted}, found.get("Tcp.RetransSegs", 0)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One life of a lab as its user sees it: status, streams, names, sysctls, signals, and nothing left behind."""
 import os
+import pty
 import random
 import signal
 import subprocess
@@ -146,6 +147,21 @@ def test_a_signal_reaches_the_command_once(number, group):
     running.assert_gone()
 
 
+def test_ctrl_c_on_a_terminal_reaches_the_command_once():
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(WEIR, [WEIR, "lab", "--far-cmd", "", "--", "/usr/bin/python3", "-c", COUNTER])
+    text = b""
+    while b"ready" not in text:
+        text += os.read(terminal, 1000)
+    os.write(terminal, b"\x03")
+    _, status = os.waitpid(pid, 0)
+    text = os.read(terminal, 1000)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 33
+    assert b"1 2" in text
+
+
 STUBBORN = "trap '' INT TERM; echo ready; while :; do sleep 0.05; done"
 
 
@@ -191,10 +207,6 @@ def test_a_kill_at_any_moment_leaves_nothing():
     after = traces()
     for kind in ("mounts", "hosts", "devices"):
         assert after[kind] == before[kind]
-
-
-def count(path):
-    return len(os.listdir(path))
 
 
 def test_labs_in_a_row_leave_nothing():
