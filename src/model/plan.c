@@ -73,6 +73,16 @@ static void default_to(uint64_t *field, uint64_t value)
 		*field = value;
 }
 
+/* "none", "3" or "0,1". */
+static bool is_cpus(const char *text)
+{
+	size_t near = strspn(text, "0123456789"), far = text[near] == ',' ? strspn(text + near + 1, "0123456789") : 0;
+
+	if (strcmp(text, "none") == 0)
+		return true;
+	return near > 0 && (text[near] == '\0' || (far > 0 && text[near + 1 + far] == '\0'));
+}
+
 int wr_plan_finish(struct wr_plan *plan, struct weir_err *err)
 {
 	if (plan->window_bytes != WR_UNSET) {
@@ -92,6 +102,10 @@ int wr_plan_finish(struct wr_plan *plan, struct weir_err *err)
 	if (plan->congestion && strlen(plan->congestion) > 15)
 		return wr_err_set(err, WEIR_ERR_USAGE, "option", "--congestion %.40s is no name of a congestion control",
 				  plan->congestion);
+	if (plan->cpu && !is_cpus(plan->cpu)) {
+		wr_err_set(err, WEIR_ERR_USAGE, "option", "--cpu %.40s is neither none nor NEAR[,FAR]", plan->cpu);
+		return wr_err_hint(err, "write it like --cpu 0,1");
+	}
 	return 0;
 }
 

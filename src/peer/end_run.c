@@ -25,7 +25,7 @@ static int plan_cpu(const struct wr_plan *plan, bool far, size_t index)
 			return -1;
 		text++;
 	}
-	first = strtol(text, NULL, 10);
+	first = strtol(text, NULL, 10) % n_cpus;
 	return (int)((first + 2 * (long)index) % n_cpus);
 }
 
