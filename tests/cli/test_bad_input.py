@@ -36,6 +36,8 @@ WRONG_RUN = [
     (["-p", "65536", "h"], ["--port", "65536"]),
     (["-p", "http", "h"], ["--port", "http"]),
     (["-C", "a-name-that-is-much-too-long", "h"], ["--congestion"]),
+    (["--cpu", "first", "h"], ["--cpu", "first", "NEAR[,FAR]"]),
+    (["--cpu", "1,", "h"], ["--cpu", "1,"]),
     (["-t"], ["--time", "value"]),
     (["--json=yes", "h"], ["--json", "no value"]),
     (["--sndbufs", "1M", "h"], ["--sndbufs", "--sndbuf"]),
