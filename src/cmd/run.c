@@ -69,6 +69,7 @@ static int report(const struct wr_measuring *chosen, struct wr_report_head *head
 static int measure(const struct wr_measuring *chosen, const char *target, struct weir_err *err)
 {
 	struct wr_report_head head = {.schema = "weir.run/1", .command = "run", .target = target};
+	struct wr_measure_watch watch = {.progress = on_interval, .context = (void *)chosen};
 	struct wr_evidence evidence;
 	struct wr_peer peer;
 	int64_t began_ns = wr_clock_ns();
@@ -77,7 +78,7 @@ static int measure(const struct wr_measuring *chosen, const char *target, struct
 	wr_report_time(head.started);
 	if (wr_peer_open(&peer, target, &chosen->plan, &wr_stop_signal, err) < 0)
 		return -1;
-	rc = wr_measure_run(&peer, &chosen->plan, on_interval, (void *)chosen, &evidence, err);
+	rc = wr_measure_run(&peer, &chosen->plan, &watch, &evidence, err);
 	wr_peer_close(&peer);
 	if (rc < 0)
 		return -1;

@@ -248,45 +248,93 @@ static uint64_t near_bytes(const struct wr_run *run)
 	return bytes;
 }
 
+#define MAX_TICKS 256
+/* Growth from the middle third to the last one that means "still in the ramp". */
+#define GROWTH_RATIO 1.1
+
+/* What was reported so far: receiver's bytes at times of its clock, the first at 0. */
 struct ticker {
-	int64_t from_ns;
-	uint64_t from_bytes;
-	double from_retrans;
-	wr_measure_progress *progress;
-	void *context;
+	int64_t t_ns[MAX_TICKS];
+	uint64_t bytes[MAX_TICKS];
+	size_t n;
+	double retrans;
 };
 
-/* Return: false when the caller wants the run to end. */
-static bool tick(struct ticker *ticker, const struct wr_run *run)
+/* Near's view of a sender at an interval's end. */
+static void near_sender(const struct wr_run *run, struct ticker *ticker, struct wr_interval *interval)
 {
-	int64_t t_ns = run->plan.reverse ? wr_run_now_ns(run) : run->far.t_ns;
-	uint64_t bytes = run->plan.reverse ? near_bytes(run) : run->far.bytes;
-	struct wr_interval interval = {.start_s = (double)ticker->from_ns / 1e9, .end_s = (double)t_ns / 1e9};
 	double retrans = 0;
 
-	bool go_on;
-
-	if (!ticker->progress || t_ns <= ticker->from_ns)
-		return true;
-	interval.throughput_bps = 8e9 * (double)(bytes - ticker->from_bytes) / (double)(t_ns - ticker->from_ns);
-	for (size_t i = 0; i < run->near.crew.n_streams && !run->plan.reverse; i++) {
+	for (size_t i = 0; i < run->near.crew.n_streams; i++) {
 		struct wr_sample sample;
 
 		wr_socket_sample(run->near.crew.streams[i].fd, &sample);
-		interval.rtt_us = fmax(interval.rtt_us, wr_sample_get(&sample, WR_M_RTT_US, 0));
-		interval.cwnd_segs += wr_sample_get(&sample, WR_M_CWND_SEGS, 0);
+		interval->rtt_us = fmax(interval->rtt_us, wr_sample_get(&sample, WR_M_RTT_US, 0));
+		interval->cwnd_segs += wr_sample_get(&sample, WR_M_CWND_SEGS, 0);
 		retrans += wr_sample_get(&sample, WR_M_TOTAL_RETRANS_SEGS, 0);
 	}
-	interval.retrans_segs = retrans - ticker->from_retrans;
-	go_on = ticker->progress(ticker->context, &interval, bytes);
-	*ticker = (struct ticker){t_ns, bytes, retrans, ticker->progress, ticker->context};
-	return go_on;
+	interval->retrans_segs = retrans - ticker->retrans;
+	ticker->retrans = retrans;
 }
 
-int wr_measure_run(struct wr_peer *peer, const struct wr_plan *plan, wr_measure_progress *progress, void *context,
+/* Return: false when the caller wants the run to end. */
+static bool tick(struct ticker *ticker, const struct wr_run *run, const struct wr_measure_watch *watch)
+{
+	int64_t t_ns = run->plan.reverse ? wr_run_now_ns(run) : run->far.t_ns, from_ns = ticker->t_ns[ticker->n - 1];
+	uint64_t bytes = run->plan.reverse ? near_bytes(run) : run->far.bytes, from_bytes = ticker->bytes[ticker->n - 1];
+	struct wr_interval interval = {.start_s = (double)from_ns / 1e9, .end_s = (double)t_ns / 1e9};
+
+	if (t_ns <= from_ns)
+		return true;
+	if (ticker->n == MAX_TICKS) {
+		memmove(ticker->t_ns, ticker->t_ns + 1, (MAX_TICKS - 1) * sizeof *ticker->t_ns);
+		memmove(ticker->bytes, ticker->bytes + 1, (MAX_TICKS - 1) * sizeof *ticker->bytes);
+		ticker->n--;
+	}
+	ticker->t_ns[ticker->n] = t_ns;
+	ticker->bytes[ticker->n++] = bytes;
+	interval.throughput_bps = 8e9 * (double)(bytes - from_bytes) / (double)(t_ns - from_ns);
+	if (!run->plan.reverse)
+		near_sender(run, ticker, &interval);
+	return !watch || !watch->progress || watch->progress(watch->context, &interval, bytes);
+}
+
+static double ticks_bps(const struct ticker *ticker, size_t from, size_t to)
+{
+	return 8e9 * (double)(ticker->bytes[to] - ticker->bytes[from]) / (double)(ticker->t_ns[to] - ticker->t_ns[from]);
+}
+
+static bool still_growing(const struct ticker *ticker)
+{
+	size_t third = ticker->n / 3;
+
+	return ticker->n >= 6 && ticks_bps(ticker, ticker->n - 1 - third, ticker->n - 1) >
+					 GROWTH_RATIO * ticks_bps(ticker, ticker->n - 1 - 2 * third, ticker->n - 1 - third);
+}
+
+/* Let the run go on to its end, and while its rate grows by up to what @watch grants. Return: as wr_run_wait. */
+static int go_on(struct wr_run *run, const struct wr_measure_watch *watch, struct weir_err *err)
+{
+	int64_t step_ns = (int64_t)run->plan.duration_ns / 2, left_ns = watch ? watch->extend_ns : 0;
+	struct ticker ticker = {.n = 1};
+	int rc;
+
+	for (;;) {
+		rc = wr_run_wait(run, run->plan.bytes == WR_UNSET ? (int64_t)run->plan.duration_ns : INT64_MAX / 2, err);
+		if (rc == 1 && !tick(&ticker, run, watch))
+			return 3;
+		if (rc == 0 && step_ns <= left_ns && still_growing(&ticker)) {
+			run->plan.duration_ns += (uint64_t)step_ns;
+			left_ns -= step_ns;
+		} else if (rc != 1) {
+			return rc;
+		}
+	}
+}
+
+int wr_measure_run(struct wr_peer *peer, const struct wr_plan *plan, const struct wr_measure_watch *watch,
 		   struct wr_evidence *evidence, struct weir_err *err)
 {
-	struct ticker ticker = {.progress = progress, .context = context};
 	struct wr_plan timed = *plan;
 	struct wr_run run;
 	int rc;
@@ -295,11 +343,7 @@ int wr_measure_run(struct wr_peer *peer, const struct wr_plan *plan, wr_measure_
 		timed.duration_ns = WR_DEFAULT_DURATION_NS;
 	if (wr_run_start(&run, peer, &timed, err) < 0)
 		return -1;
-	do {
-		rc = wr_run_wait(&run, timed.bytes == WR_UNSET ? (int64_t)timed.duration_ns : INT64_MAX / 2, err);
-		if (rc == 1 && !tick(&ticker, &run))
-			rc = 3;
-	} while (rc == 1);
+	rc = go_on(&run, watch, err);
 	if (rc < 0) {
 		wr_run_abandon(&run);
 		return -1;

@@ -18,13 +18,23 @@
 typedef bool wr_measure_progress(void *context, const struct wr_interval *interval, uint64_t bytes);
 
 /*
+ * @progress: may be NULL, called with @context
+ * @extend_ns: how much longer a timed run may go on while its rate is still growing
+ */
+struct wr_measure_watch {
+	wr_measure_progress *progress;
+	void *context;
+	int64_t extend_ns;
+};
+
+/*
  * wr_measure_run - one transfer from start to evidence
- * @progress: may be NULL
- * @evidence: out, judged; deinit it. evidence->complete is false when the user stopped it.
+ * @watch: may be NULL
+ * @evidence: out, judged; deinit it. evidence->complete is false when the user or @watch stopped it.
  *
  * Return: 0; -1.
  */
-int wr_measure_run(struct wr_peer *peer, const struct wr_plan *plan, wr_measure_progress *progress, void *context,
+int wr_measure_run(struct wr_peer *peer, const struct wr_plan *plan, const struct wr_measure_watch *watch,
 		   struct wr_evidence *evidence, struct weir_err *err);
 
 /*

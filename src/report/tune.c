@@ -190,7 +190,7 @@ static void print_advice(FILE *out, const struct wr_verdict *verdict)
 	for (size_t i = 0; i < verdict->n_advice; i++) {
 		const struct wr_advice *advice = &verdict->advice[i];
 
-		fprintf(out, "%s on %s: %s\n", i ? "          and" : "Do this   ", wr_side_name(advice->side), advice->why);
+		fprintf(out, "%s %s: %s\n", i ? "          and on" : "Do this   on", wr_side_name(advice->side), advice->why);
 		fprintf(out, "            %s\n", advice->apply);
 		if (advice->persist[0])
 			fprintf(out, "            keep it: %s\n", advice->persist);

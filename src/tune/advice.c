@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "os/host.h"
 #include "tune/tune.h"
 
 static uint64_t last_number(const char *text)
@@ -51,10 +52,28 @@ static void advise_sysctl(struct wr_tuner *tuner, const struct wr_settings *afte
 	snprintf(advice->cost, sizeof advice->cost, "up to %s of kernel memory a connection; %s", size, delay);
 }
 
+/* net.core.[rw]mem_max of a side; far's as it said at the start. */
+static uint64_t core_max(const struct wr_tuner *tuner, enum wr_side side, enum wr_knob knob)
+{
+	const struct wr_end *far = &tuner->peer->host;
+	struct wr_end near;
+	uint64_t bytes = WR_UNSET;
+
+	if (side == WR_SIDE_FAR)
+		return knob == WR_KNOB_SNDBUF ? far->core_wmem_max_bytes : far->core_rmem_max_bytes;
+	if (wr_end_init(&near, 0, NULL) == 0) {
+		wr_host_limits(&near);
+		bytes = knob == WR_KNOB_SNDBUF ? near.core_wmem_max_bytes : near.core_rmem_max_bytes;
+		wr_end_deinit(&near);
+	}
+	return bytes;
+}
+
 /* The same for a program that sets its buffers itself. */
 static void advise_setsockopt(struct wr_tuner *tuner, enum wr_side side, enum wr_knob knob, uint64_t bytes, bool proved)
 {
 	struct wr_advice *advice = wr_verdict_advise(&tuner->tuning->verdict, "setsockopt", side);
+	uint64_t cap_bytes = core_max(tuner, side, knob);
 	const char *cap = knob == WR_KNOB_SNDBUF ? "net.core.wmem_max" : "net.core.rmem_max";
 	char size[WR_UNIT_TEXT];
 
@@ -65,12 +84,15 @@ static void advise_setsockopt(struct wr_tuner *tuner, enum wr_side side, enum wr
 	advice->value_bytes = bytes;
 	advice->proved = proved;
 	snprintf(advice->why, sizeof advice->why,
-		 "instead, in the program that %s, before connect() or listen(); it switches autotuning off%s",
+		 "or instead, in the program that %s, before connect() or listen(): it switches autotuning off%s",
 		 knob == WR_KNOB_SNDBUF ? "sends" : "receives", proved ? "" : " (the size was measured, the pairs proved the sysctls)");
-	snprintf(advice->apply, sizeof advice->apply, "setsockopt(fd, SOL_SOCKET, %s, &(int){%llu}, sizeof(int)), with %s >= %llu",
-		 wr_knob_option(knob), (unsigned long long)bytes, cap, (unsigned long long)bytes);
-	snprintf(advice->persist, sizeof advice->persist, "echo '%s = %llu' >> /etc/sysctl.d/90-weir.conf", cap,
-		 (unsigned long long)bytes);
+	snprintf(advice->apply, sizeof advice->apply, "setsockopt(fd, SOL_SOCKET, %s, &(int){%llu}, sizeof(int))%s%s",
+		 wr_knob_option(knob), (unsigned long long)bytes, cap_bytes < bytes ? ", after raising " : "",
+		 cap_bytes < bytes ? cap : "");
+	if (cap_bytes < bytes)
+		snprintf(advice->persist, sizeof advice->persist,
+			 "sysctl -w %s=%llu (now %llu); echo '%s = %llu' >> /etc/sysctl.d/90-weir.conf", cap,
+			 (unsigned long long)bytes, (unsigned long long)cap_bytes, cap, (unsigned long long)bytes);
 	snprintf(advice->undo, sizeof advice->undo, "leave %s unset", wr_knob_option(knob));
 	snprintf(advice->cost, sizeof advice->cost, "up to %s of kernel memory a connection", wr_size_text(size, 2.0 * (double)bytes));
 }
@@ -135,19 +157,12 @@ uint64_t wr_tune_headroom(uint64_t knee_bytes)
 	return wr_tune_round((uint64_t)(1.25 * (double)knee_bytes));
 }
 
-/* Up to the next of 1, 1.5 x a power of two, in steps of a MiB above 8 MiB, so that people can read the number. */
+/* Up to a quarter of the power of two below, a MiB at most, so that people can read the number. */
 uint64_t wr_tune_round(uint64_t bytes)
 {
-	uint64_t step = 4096;
+	uint64_t step = 1024;
 
-	if (bytes > 8U << 20) {
-		step = 1U << 20;
-		return (bytes + step - 1) / step * step;
-	}
-	while (step < bytes) {
-		if (step + step / 2 >= bytes)
-			return step + step / 2;
+	while (step < 1U << 20 && step * 8 <= bytes)
 		step *= 2;
-	}
-	return step;
+	return (bytes + step - 1) / step * step;
 }

@@ -71,6 +71,8 @@ int wr_tuner_try(struct wr_tuner *tuner, const struct wr_plan *plan, double seco
 		 struct wr_evidence *evidence, struct weir_err *err)
 {
 	struct wr_evidence local, *kept = evidence ? evidence : &local;
+	/* A run that ends in its ramp says nothing about the rate that it would reach. */
+	struct wr_measure_watch watch = {.progress = within_bounds, .context = tuner, .extend_ns = (int64_t)(2e9 * seconds)};
 	struct wr_plan timed = *plan;
 	struct wr_result result;
 	int rc;
@@ -78,7 +80,7 @@ int wr_tuner_try(struct wr_tuner *tuner, const struct wr_plan *plan, double seco
 	timed.bytes = WR_UNSET;
 	timed.duration_ns = (uint64_t)(seconds * 1e9);
 	timed.interval_ns = 250000000;
-	if (wr_measure_run(tuner->peer, &timed, within_bounds, tuner, kept, err) < 0)
+	if (wr_measure_run(tuner->peer, &timed, &watch, kept, err) < 0)
 		return -1;
 	rc = wr_measure_result(kept, &result, err);
 	if (rc == 0) {
