@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Fixtures of all end-to-end tests."""
 import os
 import signal

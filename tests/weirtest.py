@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the end-to-end tests share: the tool under test, servers on free ports, labs, and a look at what is left.
 
 WEIR names the binary (default build/weir). Nothing here sleeps for a fixed time to wait for something: until() polls.

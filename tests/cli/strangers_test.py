@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A port with something else behind it: the words say what it is or how it behaves, within seconds."""
 import contextlib
 import http.server

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Bad input: one line that says what is wrong and how to mend it, the right exit code, an error object with --json."""
 import pytest
 

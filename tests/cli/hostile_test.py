@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Clients that lie, flood, stall or leave: each costs itself alone, and weir serve is as fit afterwards as before."""
 import contextlib
 import json
