@@ -250,7 +250,7 @@ static uint64_t near_bytes(const struct wr_run *run)
 
 #define MAX_TICKS 256
 /* Growth from the middle third to the last one that means "still in the ramp". */
-#define GROWTH_RATIO 1.1
+#define GROWTH_RATIO 1.15
 
 /* What was reported so far: receiver's bytes at times of its clock, the first at 0. */
 struct ticker {

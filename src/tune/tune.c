@@ -113,14 +113,15 @@ static int probe(struct wr_tuner *tuner, struct wr_evidence *evidence, struct wr
 
 /* -- the curve -- */
 
-static void point_unset(struct wr_tuner *tuner, enum wr_knob knob, enum wr_side side, const struct wr_trial *trial)
+static void point_add(struct wr_tuner *tuner, enum wr_knob knob, enum wr_side side, uint64_t req_bytes,
+		      const struct wr_trial *trial)
 {
 	struct wr_tuning *tuning = tuner->tuning;
 
 	if (tuning->n_curve == WR_MAX_CURVE)
 		return;
 	tuning->curve[tuning->n_curve++] = (struct wr_curve_point){
-		.knob = knob, .side = side, .req_bytes = WR_UNSET,
+		.knob = knob, .side = side, .req_bytes = req_bytes,
 		.eff_bytes = knob == WR_KNOB_SNDBUF ? trial->sndbuf_eff_bytes : trial->rcvbuf_eff_bytes,
 		.throughput_bps = trial->bps, .rtt_loaded_us = trial->rtt_us,
 	};
@@ -359,22 +360,21 @@ static uint64_t most_bytes(const struct wr_tuner *tuner)
 	return tuner->peer->max_buffer_bytes < most ? tuner->peer->max_buffer_bytes : most;
 }
 
-static int take_plateau(struct wr_tuner *tuner, double *window_ratio, struct weir_err *err)
+static int take_plateau(struct wr_tuner *tuner, struct wr_trial *trial, double *window_ratio, struct weir_err *err)
 {
 	struct wr_tuning *tuning = tuner->tuning;
 	struct wr_evidence evidence;
-	struct wr_trial trial;
 	char size[WR_UNIT_TEXT];
 	int rc;
 
 	wr_tuner_say(tuner, "plateau: both buffers at %s", wr_size_text(size, (double)most_bytes(tuner)));
-	rc = wr_tune_plateau(tuner, most_bytes(tuner), &trial, &evidence, err);
+	rc = wr_tune_plateau(tuner, most_bytes(tuner), trial, &evidence, err);
 	if (rc < 0)
 		return -1;
 	*window_ratio = window_per_eff(&evidence);
 	wr_evidence_deinit(&evidence);
-	if (trial.bps > tuning->capacity_bps)
-		tuning->capacity_bps = trial.bps;
+	if (trial->bps > tuning->capacity_bps)
+		tuning->capacity_bps = trial->bps;
 	tuning->bdp_bytes = tuning->capacity_bps * tuning->rtt_min_us / 8e6;
 	tuner->rate_bps = tuning->capacity_bps;
 	return rc;
@@ -390,16 +390,18 @@ static int search_rate(struct wr_tuner *tuner, const struct wr_trial *unset, str
 	struct wr_settings after;
 	struct wr_end near_now;
 	double window_ratio = 0.5;
+	struct wr_trial plateau;
 	size_t from, index;
-	int rc = take_plateau(tuner, &window_ratio, err);
+	int rc = take_plateau(tuner, &plateau, &window_ratio, err);
 
 	if (rc != 0)
 		return rc;
 	sizes_fill(&request, rate_multiples, sizeof rate_multiples / sizeof rate_multiples[0],
 		   per_stream(tuner, tuning->bdp_bytes) / (at_sender ? IN_FLIGHT_PER_REQUEST : 2 * window_ratio),
 		   most_bytes(tuner));
-	point_unset(tuner, request.knob, request.side, unset);
+	point_add(tuner, request.knob, request.side, WR_UNSET, unset);
 	from = tuning->n_curve;
+	point_add(tuner, request.knob, request.side, most_bytes(tuner), &plateau);
 	rc = measure_curve(tuner, &request, err);
 	if (rc != 0)
 		return rc == 2 ? 0 : rc;
@@ -411,7 +413,7 @@ static int search_rate(struct wr_tuner *tuner, const struct wr_trial *unset, str
 		return 0;
 	}
 	tuning->knee.req_bytes = tuning->curve[index].req_bytes;
-	tuning->capacity_bps = fmax(tuning->capacity_bps, tuning->knee.plateau_bps);
+	tuning->capacity_bps = tuning->knee.plateau_bps;
 	tuning->bdp_bytes = tuning->capacity_bps * tuning->rtt_min_us / 8e6;
 	rc = confirm(tuner, &request, err);
 	if (rc == 2) {
@@ -471,7 +473,7 @@ static int search_delay(struct wr_tuner *tuner, const struct wr_trial *unset, st
 
 	sizes_fill(&request, delay_multiples, sizeof delay_multiples / sizeof delay_multiples[0],
 		   per_stream(tuner, tuning->bdp_bytes) / IN_FLIGHT_PER_REQUEST, most_bytes(tuner));
-	point_unset(tuner, request.knob, request.side, unset);
+	point_add(tuner, request.knob, request.side, WR_UNSET, unset);
 	from = tuning->n_curve;
 	rc = measure_curve(tuner, &request, err);
 	if (rc != 0)

@@ -72,7 +72,7 @@ int wr_tuner_try(struct wr_tuner *tuner, const struct wr_plan *plan, double seco
 {
 	struct wr_evidence local, *kept = evidence ? evidence : &local;
 	/* A run that ends in its ramp says nothing about the rate that it would reach. */
-	struct wr_measure_watch watch = {.progress = within_bounds, .context = tuner, .extend_ns = (int64_t)(2e9 * seconds)};
+	struct wr_measure_watch watch = {.progress = within_bounds, .context = tuner, .extend_ns = (int64_t)(1e9 * seconds)};
 	struct wr_plan timed = *plan;
 	struct wr_result result;
 	int rc;
