@@ -32,9 +32,9 @@ void wr_command_help(const struct wr_command *command, FILE *out);
 
 /*
  * wr_command_fail - say on stderr what went wrong, as `weir <command>: <text>` and `hint: <what to do>`; with
- * @json also as an error object on stdout.
+ * @json also as an error object in one line on stdout.
  *
- * Return: the exit status for @err.
+ * Return: the exit status for @err; after SIGTERM 143.
  */
 int wr_command_fail(const struct wr_command *command, const struct weir_err *err, bool json);
 

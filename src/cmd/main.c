@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tool's entry: finds the command's row and runs it; everything a command needs is in its own file. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/mem.h"
 #include "cmd/command.h"
 #include "cmd/measuring.h"
+#include "cmd/stop.h"
 #include "weir/version.h"
 
 const struct wr_command *const wr_commands[] = {
@@ -32,13 +34,15 @@ int wr_command_fail(const struct wr_command *command, const struct weir_err *err
 	struct weir_err shown = *err;
 	int code = err->code ? err->code : WEIR_ERR_HOST;
 
+	if (code == WEIR_ERR_INTERRUPTED && wr_stop_signal)
+		code = wr_stop_status();
 	wr_err_clean(&shown);
 	if (json) {
 		json_t *object = json_pack("{s:{s:i,s:s,s:s,s:s}}", "error", "code", code, "operation", shown.operation,
 					   "text", shown.text, "hint", shown.hint);
 
 		if (object) {
-			json_dumpf(object, stdout, JSON_INDENT(2));
+			json_dumpf(object, stdout, JSON_COMPACT);
 			putchar('\n');
 			json_decref(object);
 		}
@@ -60,7 +64,7 @@ int wr_command_options(const struct wr_command *command, void *target, int argc,
 	if (rc >= 0)
 		return rc;
 	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "-J") == 0)
+		if (strncmp(argv[i], "--json", 6) == 0 || strcmp(argv[i], "-J") == 0)
 			return wr_command_fail(command, &err, true);
 	}
 	return wr_command_fail(command, &err, false);
@@ -110,11 +114,10 @@ static int help(const char *name)
 	return 0;
 }
 
-int main(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
 	const struct wr_command *command;
 
-	signal(SIGPIPE, SIG_IGN);
 	wr_measuring_init();
 	for (size_t i = 0; wr_commands[i]; i++) {
 		if (wr_commands[i]->init)
@@ -132,4 +135,19 @@ int main(int argc, char **argv)
 		return help(argv[2]);
 	command = command_find(argv[1]);
 	return command ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	signal(SIGPIPE, SIG_IGN);
+	status = dispatch(argc, argv);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (status == 0) {
+		fprintf(stderr, "weir: stdout could not be written: %s\n", strerror(errno));
+		status = WEIR_ERR_HOST;
+	}
+	return status;
 }

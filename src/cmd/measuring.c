@@ -60,7 +60,7 @@ int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *ch
 	if (!chosen->plan.congestion)
 		chosen->plan.congestion = getenv("WEIR_CONGESTION");
 	if (wr_measuring_target(argc, argv, first, target, &err) < 0 || wr_plan_finish(&chosen->plan, &err) < 0)
-		return wr_command_fail(command, &err, chosen->json);
+		return wr_command_fail(command, &err, chosen->json || chosen->json_stream);
 	return 0;
 }
 

@@ -24,18 +24,21 @@ static int evidence_write(const char *path, const struct wr_evidence *evidence, 
 	return wr_err_hint(err, "is there room on that disk, and may you write there?");
 }
 
+static void print_line(json_t *object)
+{
+	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(8));
+	putchar('\n');
+	json_decref(object);
+	fflush(stdout);
+}
+
 static bool on_interval(void *context, const struct wr_interval *interval, uint64_t bytes)
 {
 	const struct wr_measuring *chosen = context;
 
 	(void)bytes;
 	if (chosen->json_stream) {
-		json_t *object = wr_report_interval_json(interval);
-
-		json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(8));
-		putchar('\n');
-		json_decref(object);
-		fflush(stdout);
+		print_line(wr_report_interval_json(interval));
 	} else if (!chosen->json && !chosen->quiet) {
 		wr_report_interval_text(stdout, interval);
 		fflush(stdout);
@@ -43,6 +46,7 @@ static bool on_interval(void *context, const struct wr_interval *interval, uint6
 	return true;
 }
 
+/* Return: 0; 1 the result is out but the evidence could not be stored, which was said; -1. */
 static int report(const struct wr_measuring *chosen, struct wr_report_head *head, const struct wr_evidence *evidence,
 		  struct weir_err *err)
 {
@@ -55,17 +59,22 @@ static int report(const struct wr_measuring *chosen, struct wr_report_head *head
 	if (wr_explain(evidence, &verdict, err) == 0 && wr_measure_result(evidence, result, err) == 0) {
 		rc = 0;
 		head->complete = evidence->complete;
-		if (chosen->json || chosen->json_stream)
+		if (chosen->json_stream)
+			print_line(wr_report_run_json(head, evidence, result, &verdict));
+		else if (chosen->json)
 			wr_report_print(wr_report_run_json(head, evidence, result, &verdict), stdout);
 		else
 			wr_report_run_text(stdout, evidence, result, &verdict, head->target);
 	}
 	free(result);
-	if (rc == 0 && chosen->evidence)
-		rc = evidence_write(chosen->evidence, evidence, err);
+	if (rc == 0 && chosen->evidence && evidence_write(chosen->evidence, evidence, err) < 0) {
+		wr_command_fail(&wr_command_run, err, false);
+		rc = 1;
+	}
 	return rc;
 }
 
+/* Return: as report() does. */
 static int measure(const struct wr_measuring *chosen, const char *target, struct weir_err *err)
 {
 	struct wr_report_head head = {.schema = "weir.run/1", .command = "run", .target = target};
@@ -100,7 +109,11 @@ static int run(int argc, char **argv)
 	if (chosen.plan.len_bytes != WR_UNSET)
 		chosen.plan.write_exact = true;
 	wr_stop_catch();
-	rc = measure(&chosen, target, &err) < 0 ? wr_command_fail(&wr_command_run, &err, chosen.json) : wr_stop_status();
+	rc = measure(&chosen, target, &err);
+	if (rc < 0)
+		rc = wr_command_fail(&wr_command_run, &err, chosen.json || chosen.json_stream);
+	else
+		rc = rc == 1 ? WEIR_ERR_HOST : wr_stop_status();
 	if (wr_measuring_flush(&wr_command_run) < 0 && rc == 0)
 		rc = WEIR_ERR_HOST;
 	return rc;
