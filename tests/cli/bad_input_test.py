@@ -94,7 +94,7 @@ def names(outcome_err, words):
 
 @pytest.mark.parametrize("args,words", WRONG_RUN, ids=lambda value: " ".join(value)[:40] or "nothing")
 def test_run_refuses(args, words):
-    names(error_of(weir("run", *args), USAGE, "run", as_json="--json" in args), words)
+    names(error_of(weir("run", *args), USAGE, "run", as_json=any(arg.startswith("--json") for arg in args)), words)
     if not any(arg.startswith("--json") for arg in args):
         names(error_of(weir("run", "--json", *args), USAGE, "run", as_json=True), words)
 
