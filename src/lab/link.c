@@ -26,6 +26,12 @@
 /* A sleep ends earlier by what the last ones overslept, at most this, and at most by a quarter of itself. */
 #define MAX_EARLY_NS 200000
 /*
+ * Polling may take an eighth of the time, and this much at a stretch; then packets are let go in bundles that are
+ * one SPIN_NS long. Polling without end at 1 Gbit/s in single segments (one is due every 12 us) used up the CPU.
+ */
+#define SPIN_SHARE 8
+#define MAX_SPIN_NS WR_NS_PER_MS
+/*
  * A packet that leaves so late shows that others have the CPU: the link then runs ahead of them (SCHED_FIFO) for a
  * while. Three busy loops on two CPUs made p99 lateness 3.5 ms, with this 40 us. Not always on, because waking a
  * real-time process costs a small RTT more on an idle virtual machine (0.3 ms: it stays on its own, sleeping CPU).
@@ -46,6 +52,7 @@ struct link {
 	struct way ways[WR_LAB_N_ENDS];
 	uint64_t oversleep_ns; /* a moving average of how late sleeps end on this machine */
 	uint64_t ahead_until_ns; /* 0: scheduled like everyone else */
+	uint64_t spin_left_ns, spin_counted_ns, spin_from_ns; /* the allowance for polling; when counted; 0: not polling */
 };
 
 /* One packet on its way through the chain. */
@@ -245,26 +252,64 @@ static int sleep_for(struct link *link, uint64_t left_ns, const struct timespec 
 	return (polls[0].revents | polls[1].revents) & (POLLERR | POLLNVAL) ? -ENODEV : 0;
 }
 
-/* Sleep until a packet comes or shortly before the next is due; when that is near, return at once. */
+/* Bring the allowance for polling up to date. Return: what is left of it. */
+static uint64_t spin_left_ns(struct link *link, uint64_t now_ns)
+{
+	uint64_t used_ns = link->spin_from_ns ? now_ns - link->spin_from_ns : 0;
+
+	link->spin_left_ns += (now_ns - link->spin_counted_ns) / SPIN_SHARE;
+	link->spin_left_ns -= used_ns < link->spin_left_ns ? used_ns : link->spin_left_ns;
+	if (link->spin_left_ns > MAX_SPIN_NS)
+		link->spin_left_ns = MAX_SPIN_NS;
+	link->spin_counted_ns = now_ns;
+	link->spin_from_ns = link->spin_from_ns ? now_ns : 0;
+	return link->spin_left_ns;
+}
+
+/* How long to sleep when the next packet is due in @left_ns; 0: poll. */
+static uint64_t choose_sleep_ns(struct link *link, uint64_t left_ns, uint64_t now_ns)
+{
+	uint64_t allowed_ns = spin_left_ns(link, now_ns), early_ns = link->oversleep_ns;
+
+	if (allowed_ns == 0)
+		return left_ns > SPIN_NS ? left_ns : SPIN_NS;
+	if (left_ns < (early_ns < SPIN_NS ? early_ns : SPIN_NS))
+		return 0;
+	if (early_ns > left_ns / 4)
+		early_ns = left_ns / 4;
+	return left_ns - (early_ns < allowed_ns ? early_ns : allowed_ns);
+}
+
+static void be_like_everyone(struct link *link, uint64_t now_ns)
+{
+	if (!link->ahead_until_ns || now_ns < link->ahead_until_ns)
+		return;
+	set_policy(SCHED_OTHER);
+	link->ahead_until_ns = 0;
+}
+
+/* Nothing to read: sleep until a packet comes or shortly before the next is due; when that is near, return at once. */
 static int wait_for_work(struct link *link)
 {
-	uint64_t next_ns = next_due_ns(link), now_ns = (uint64_t)wr_clock_ns(), left_ns, early_ns;
+	uint64_t next_ns = next_due_ns(link), now_ns = (uint64_t)wr_clock_ns(), sleep_ns;
 	struct timespec timeout;
 
-	if (link->ahead_until_ns && now_ns > link->ahead_until_ns) {
-		set_policy(SCHED_OTHER);
-		link->ahead_until_ns = 0;
-	}
-	if (next_ns == WR_UNSET)
-		return sleep_for(link, 0, NULL);
-	left_ns = next_ns - now_ns;
-	if (next_ns <= now_ns || left_ns < (link->oversleep_ns < SPIN_NS ? link->oversleep_ns : SPIN_NS))
+	be_like_everyone(link, now_ns);
+	if (next_ns <= now_ns)
 		return 0;
-	early_ns = link->oversleep_ns < left_ns / 4 ? link->oversleep_ns : left_ns / 4;
-	left_ns -= early_ns;
-	timeout.tv_sec = (time_t)(left_ns / WR_NS_PER_S);
-	timeout.tv_nsec = (long)(left_ns % WR_NS_PER_S);
-	return sleep_for(link, left_ns, &timeout);
+	if (next_ns == WR_UNSET) {
+		link->spin_from_ns = 0;
+		return sleep_for(link, 0, NULL);
+	}
+	sleep_ns = choose_sleep_ns(link, next_ns - now_ns, now_ns);
+	if (sleep_ns == 0) {
+		link->spin_from_ns = now_ns;
+		return 0;
+	}
+	link->spin_from_ns = 0;
+	timeout.tv_sec = (time_t)(sleep_ns / WR_NS_PER_S);
+	timeout.tv_nsec = (long)(sleep_ns % WR_NS_PER_S);
+	return sleep_for(link, sleep_ns, &timeout);
 }
 
 static int link_init(struct link *link, const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *config,
@@ -302,6 +347,8 @@ int wr_lab_link_run(const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *co
 		}
 		if (n == 0)
 			rc = wait_for_work(&link);
+		else
+			link.spin_from_ns = 0;
 	}
 	wr_lab_pool_deinit(&link.pool);
 	return wr_err_errno(err, WEIR_ERR_HOST, "ppoll", -rc, "the link's devices are gone");
