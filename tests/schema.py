@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""A small checker for the JSON that scripts rely on.
+
+A shape is a type; a set of allowed values; [shape] for a list of any length; {"key": shape} for an object, where
+"key?" may be absent and "*" stands for any other key (without it, other keys are wrong); or a function that says
+whether a value is right. Unknown is absent, so null is always wrong.
+"""
+import datetime
+
+
+def natural(value):
+    """A count or size: a whole number, 0 or more."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def positive(value):
+    return natural(value) and value > 0
+
+
+def number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def ratio(value):
+    return number(value) and 0 <= value <= 1
+
+
+def load(value):
+    """A share of one CPU, as the clock has it: a little more than 1 may come of rounding."""
+    return number(value) and 0 <= value <= 1.1
+
+
+def seconds(value):
+    return number(value) and value >= 0
+
+
+def rfc3339(value):
+    return isinstance(value, str) and datetime.datetime.fromisoformat(value.replace("Z", "+00:00")).tzinfo is not None
+
+
+def words(value):
+    return isinstance(value, str) and value.strip() != "" and "\n" not in value
+
+
+def check(value, shape, where="$"):
+    """Raise an AssertionError that names the place when value is not of the shape."""
+    assert value is not None, f"{where} is null; unknown must be absent"
+    if isinstance(shape, dict):
+        check_object(value, shape, where)
+    elif isinstance(shape, list):
+        assert isinstance(value, list), f"{where} is no list: {value!r}"
+        for i, item in enumerate(value):
+            check(item, shape[0], f"{where}[{i}]")
+    elif isinstance(shape, (set, frozenset)):
+        assert value in shape, f"{where} is {value!r}, none of {sorted(map(str, shape))}"
+    elif isinstance(shape, type):
+        assert type(value) is shape, f"{where} is {value!r}, no {shape.__name__}"
+    elif callable(shape):
+        assert shape(value), f"{where} is {value!r}, no {shape.__name__}"
+    else:
+        assert value == shape, f"{where} is {value!r}, not {shape!r}"
+
+
+def check_object(value, shape, where):
+    assert isinstance(value, dict), f"{where} is no object: {value!r}"
+    known = {key.rstrip("?"): (inner, key.endswith("?")) for key, inner in shape.items() if key != "*"}
+    for key, (inner, optional) in known.items():
+        if key in value:
+            check(value[key], inner, f"{where}.{key}")
+        else:
+            assert optional, f"{where}.{key} is missing"
+    for key in value.keys() - known.keys():
+        assert "*" in shape, f"{where}.{key} is not promised"
+        check(value[key], shape["*"], f"{where}.{key}")
+
+
+SIDE = {"near", "far", "path"}
+# DESIGN: one file, one page each.
+CAUSES = set("""sndbuf-limited rcvbuf-limited reader-limited writer-limited path-limited bufferbloat loss-limited
+ramp-limited idle-restart ssthresh-cached window-scale-missing cpu-limited nagle-delack cork small-writes notsent-lowat
+sysctl-capped memory-pressure rcv-collapse device-queue offload-loss policer deadlock protocol-window
+udp-rcvbuf-overflow udp-slow-reader udp-unread udp-send-overflow udp-reassembly unix-queue netlink-overflow
+vsock-credit none noisy unknown""".split())
+
+EVIDENCE = {"metric": words, "value": number, "unit": {"bytes", "us", "ratio", "count", "bit/s", "shift", "segments"},
+            "says": words}
+CAUSE = {"cause": CAUSES, "side": SIDE, "share_ratio": ratio, "companion": bool, "confidence": {"high", "medium", "low"},
+         "ceiling_bps?": positive, "evidence": [EVIDENCE]}
+ADVICE = {"action": {"sysctl", "setsockopt", "option", "program", "path", "none"}, "side": SIDE, "proved": bool,
+          "key?": words, "value?": words, "value_bytes?": positive, "current?": words, "why?": words, "apply?": words,
+          "persist?": words, "undo?": words, "cost?": words}
+VERDICT = {"causes": [CAUSE], "phases": [{"from_s": seconds, "to_s": seconds, "cause": CAUSES, "side": SIDE}],
+           "summary": str, "refused": [{"knob": words, "why": words}], "advice": [ADVICE]}
+HEAD = {"version": words, "started": rfc3339, "duration_s": seconds, "complete": bool, "command": words, "target": words,
+        "plan": {"reverse": bool, "parallel": positive, "interval_ns?": positive, "connect_timeout_ns": positive,
+                 "nodelay": bool, "ipv4": bool, "ipv6": bool, "write_exact": bool, "force": bool, "port?": positive,
+                 "time_ns?": positive, "bytes?": positive, "length_bytes?": positive, "window_bytes?": natural,
+                 "sndbuf_bytes?": natural, "rcvbuf_bytes?": natural, "far_sndbuf_bytes?": natural,
+                 "far_rcvbuf_bytes?": natural, "congestion?": words, "bitrate_bps?": positive, "read_rate_bps?": positive,
+                 "far_read_rate_bps?": positive, "bind?": words, "cpu?": words}}
+END = {"host": words, "kernel": words, "sndbuf_req_bytes?": natural, "sndbuf_eff_bytes": positive,
+       "rcvbuf_req_bytes?": natural, "rcvbuf_eff_bytes": positive, "autotuning": {"snd": bool, "rcv": bool},
+       "congestion": words, "local": words, "ran_on_cpu?": natural, "cpu_ratio?": load, "other_cpu_ratio?": ratio,
+       "write_bytes": positive, "tcp_rmem_max_bytes?": positive, "tcp_wmem_max_bytes?": positive,
+       "rmem_max_bytes?": positive, "wmem_max_bytes?": positive}
+INTERVAL = {"start_s": seconds, "end_s": seconds, "throughput_bps": natural, "rtt_us?": natural, "cwnd_segs?": natural,
+            "retrans_segs?": natural}
+RUN = {"schema": "weir.run/1", **HEAD, "command": "run",
+       "path": {"rtt_min_us": positive, "rtt_loaded_us": positive, "mss_bytes": positive},
+       "throughput_bps": positive, "steady": {"from_s": seconds, "to_s": seconds, "ramping": bool}, "bytes": positive,
+       "streams": [{"id": positive, "bytes": natural, "throughput_bps": natural}], "intervals": [INTERVAL],
+       "near": END, "far": END, "verdict": VERDICT}
+ERROR = {"error": {"code": {1, 2, 3, 4, 130, 143}, "operation": words, "text": words, "hint": str}}
+
+
+def check_verdict(verdict):
+    """The shape, and what the shares promise."""
+    check(verdict, VERDICT, "verdict")
+    assert verdict["causes"], "a verdict names a cause, or says that it doesn't know"
+    assert verdict["summary"]
+    shares = [cause["share_ratio"] for cause in verdict["causes"] if not cause["companion"]]
+    assert sum(shares) <= 1.0005, f"shares add up to {sum(shares)}"
+    assert shares == sorted(shares, reverse=True), f"not ranked: {shares}"
+    order = [cause["companion"] for cause in verdict["causes"]]
+    assert order == sorted(order), "companions stand after what they explain"
+    names = [cause["cause"] for cause in verdict["causes"]]
+    assert len(names) == len(set(names)), names
+    for cause in verdict["causes"]:
+        assert cause["evidence"], f"{cause['cause']} without evidence"
+
+
+def check_run(result):
+    """weir.run/1: the shape, and how its figures hang together."""
+    check(result, RUN)
+    check_verdict(result["verdict"])
+    streams, intervals = result["streams"], result["intervals"]
+    assert len(streams) == result["plan"]["parallel"]
+    assert [stream["id"] for stream in streams] == list(range(1, len(streams) + 1))
+    assert sum(stream["bytes"] for stream in streams) == result["bytes"]
+    assert result["path"]["rtt_loaded_us"] >= 0.9 * result["path"]["rtt_min_us"]
+    assert intervals and intervals[0]["start_s"] == 0
+    for before, after in zip(intervals, intervals[1:]):
+        assert before["end_s"] == after["start_s"]
+    if len(streams) > 1 or streams[0]["throughput_bps"]:
+        total = sum(stream["throughput_bps"] for stream in streams)
+        assert abs(total - result["throughput_bps"]) <= 0.1 * result["throughput_bps"] + 1e5, total
+    assert result["steady"]["from_s"] <= result["steady"]["to_s"] <= result["duration_s"] + 0.5
