@@ -105,26 +105,36 @@ static int check_command(char *const *command, const char *weir_folder, struct w
 	return wr_err_set(err, WEIR_ERR_USAGE, "lab", "there is no program '%s' to run on near", command[0]);
 }
 
+/* Everything after the options: complete the settings and live one lab. */
+static int run_parsed(struct lab_options *parsed, char *const *command, int *status, struct weir_err *err)
+{
+	struct wr_lab_settings *settings = &parsed->settings;
+	char weir_folder[4096];
+
+	find_weir_folder(weir_folder, sizeof weir_folder);
+	settings->command = command;
+	settings->weir_folder = weir_folder;
+	settings->congestion = parsed->congestion;
+	settings->far_command = parsed->far_command;
+	settings->stats = parsed->stats;
+	settings->say = say;
+	if (wr_lab_config_resolve(&parsed->wish, &settings->link, err) < 0 || check_command(command, weir_folder, err) < 0)
+		return -1;
+	return wr_lab_session_run(settings, status, err);
+}
+
 static int run(int argc, char **argv)
 {
 	struct lab_options parsed = {0};
-	struct wr_lab_settings *settings = &parsed.settings;
 	struct weir_err err = {0};
-	char weir_folder[4096];
-	int first, rc = wr_command_options(&wr_command_lab, &parsed, argc, argv, true, &first), status = 0;
+	int first, status = 0, rc = wr_command_options(&wr_command_lab, &parsed, argc, argv, true, &first);
 
-	if (rc)
-		return rc == 1 ? 0 : rc;
-	find_weir_folder(weir_folder, sizeof weir_folder);
-	settings->command = argv + first;
-	settings->weir_folder = weir_folder;
-	settings->congestion = parsed.congestion;
-	settings->far_command = parsed.far_command;
-	settings->stats = parsed.stats;
-	settings->say = say;
-	if (wr_lab_config_resolve(&parsed.wish, &settings->link, &err) < 0 ||
-	    check_command(settings->command, weir_folder, &err) < 0 || wr_lab_session_run(settings, &status, &err) < 0)
-		return wr_command_fail(&wr_command_lab, &err, false);
+	if (rc == 0 && run_parsed(&parsed, argv + first, &status, &err) < 0)
+		status = wr_command_fail(&wr_command_lab, &err, false);
+	else if (rc > 1)
+		status = rc;
+	for (size_t i = 0; i < parsed.settings.n_sysctls; i++)
+		free(parsed.settings.sysctls[i].key);
 	return status;
 }
 

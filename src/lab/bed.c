@@ -22,8 +22,8 @@
 #include "os/linux/netns.h"
 #include "os/linux/tun.h"
 
-/* The device must hold what the link can't take at once: 64 MiB in packets of 1500 bytes. */
-#define QUEUE_PACKETS 50000
+/* The device must hold what the link can't take at once: a window of 256 MiB in packets of 1280 bytes. */
+#define QUEUE_PACKETS 220000
 
 static const char *const ipv4_addresses[WR_LAB_N_ENDS] = {"198.18.0.1", "198.18.0.2"};
 static const char *const ipv6_addresses[WR_LAB_N_ENDS] = {"2001:2::1", "2001:2::2"};
@@ -186,4 +186,26 @@ int wr_lab_bed_init(struct wr_lab_bed *bed, const struct wr_lab_config *config, 
 			return -1;
 	}
 	return 0;
+}
+
+uint64_t wr_lab_bed_overflows(const struct wr_lab_bed *bed, int end)
+{
+	unsigned long long n_dropped = 0;
+	char line[512], name[32];
+	FILE *in;
+
+	if (wr_netns_enter(bed->netns_fds[end], NULL) < 0)
+		return 0;
+	in = fopen("/proc/self/net/dev", "re");
+	while (in && fgets(line, sizeof line, in)) {
+		unsigned long long n;
+
+		/* name: eight columns of receiving, then bytes, packets, errs, drop */
+		if (sscanf(line, " %31[^:]: %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %llu", name, &n) == 2 &&
+		    strcmp(name, wr_lab_end_names[end]) == 0)
+			n_dropped = n;
+	}
+	if (in)
+		fclose(in);
+	return n_dropped;
 }

@@ -39,4 +39,11 @@ int wr_lab_sysctl_parse(const char *text, struct wr_lab_sysctl *sysctl, struct w
 int wr_lab_bed_init(struct wr_lab_bed *bed, const struct wr_lab_config *config, const struct wr_lab_sysctl *sysctls,
 		    size_t n_sysctls, struct weir_err *err);
 
+/*
+ * wr_lab_bed_overflows - packets that an end's device has dropped because its queue was full
+ *
+ * Moves the caller into that end's namespace. Return: 0 also when it can't be read.
+ */
+uint64_t wr_lab_bed_overflows(const struct wr_lab_bed *bed, int end);
+
 #endif

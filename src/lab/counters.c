@@ -72,6 +72,8 @@ static void print_way(FILE *out, int end, const struct wr_lab_way_counters *way)
 	}
 	if (way->n_refused_packets)
 		fprintf(out, "  %-10s %" PRIu64 " packets\n", "refused", way->n_refused_packets);
+	if (way->n_overflow_packets)
+		fprintf(out, "  %-10s %" PRIu64 " packets in the sender's device\n", "lost", way->n_overflow_packets);
 	if (way->n_waits)
 		fprintf(out, "  %-10s %" PRIu64 " times all buffers were in use\n", "waited", way->n_waits);
 	if (way->max_backlog_bytes)

@@ -38,6 +38,11 @@
  */
 #define LATE_NS 500000
 #define AHEAD_NS (2 * WR_NS_PER_S)
+/*
+ * A link that has not slept for so long has more to do than a CPU can: ahead of the others it would only keep them
+ * from their part, until the kernel throttles it (sched_rt_runtime_us) and everything stands for 50 ms.
+ */
+#define SATURATED_NS (50 * WR_NS_PER_MS)
 
 struct way {
 	int in_fd, out_fd;
@@ -51,7 +56,8 @@ struct link {
 	struct wr_lab_pool pool;
 	struct way ways[WR_LAB_N_ENDS];
 	uint64_t oversleep_ns; /* a moving average of how late sleeps end on this machine */
-	uint64_t ahead_until_ns; /* 0: scheduled like everyone else */
+	uint64_t slept_ns; /* the end of the last sleep */
+	uint64_t ahead_until_ns, equal_until_ns; /* 0: scheduled like everyone else; not to be changed */
 	uint64_t spin_left_ns, spin_counted_ns, spin_from_ns; /* the allowance for polling; when counted; 0: not polling */
 };
 
@@ -104,11 +110,24 @@ static void set_policy(int policy)
 static void note_lateness(struct link *link, struct way *way, uint64_t late_ns, uint64_t now_ns)
 {
 	wr_lab_histogram_add(&way->counters->lateness, late_ns);
-	if (late_ns < LATE_NS)
+	if (late_ns < LATE_NS || now_ns < link->equal_until_ns)
 		return;
 	if (!link->ahead_until_ns)
 		set_policy(SCHED_FIFO);
 	link->ahead_until_ns = now_ns + AHEAD_NS;
+}
+
+/* Fall back into line when the time is over, or when the link itself is what keeps the CPU busy. */
+static void stay_fair(struct link *link)
+{
+	uint64_t now_ns = (uint64_t)wr_clock_ns();
+	bool saturated = now_ns - link->slept_ns > SATURATED_NS;
+
+	if (!link->ahead_until_ns || (now_ns < link->ahead_until_ns && !saturated))
+		return;
+	set_policy(SCHED_OTHER);
+	link->ahead_until_ns = 0;
+	link->equal_until_ns = saturated ? now_ns + AHEAD_NS : 0;
 }
 
 static void release_due(struct link *link, struct way *way)
@@ -240,10 +259,11 @@ static int sleep_for(struct link *link, uint64_t left_ns, const struct timespec 
 	for (int end = 0; end < WR_LAB_N_ENDS; end++)
 		polls[end] = (struct pollfd){.fd = link->ways[end].in_fd, .events = room ? POLLIN : 0};
 	rc = ppoll(polls, WR_LAB_N_ENDS, timeout, NULL);
+	link->slept_ns = (uint64_t)wr_clock_ns();
 	if (rc < 0 && errno != EINTR)
 		return -errno;
 	if (rc == 0) {
-		uint64_t overslept_ns = (uint64_t)wr_clock_ns() - slept_at_ns - left_ns;
+		uint64_t overslept_ns = link->slept_ns - slept_at_ns - left_ns;
 
 		if (overslept_ns > MAX_EARLY_NS)
 			overslept_ns = MAX_EARLY_NS;
@@ -280,21 +300,12 @@ static uint64_t choose_sleep_ns(struct link *link, uint64_t left_ns, uint64_t no
 	return left_ns - (early_ns < allowed_ns ? early_ns : allowed_ns);
 }
 
-static void be_like_everyone(struct link *link, uint64_t now_ns)
-{
-	if (!link->ahead_until_ns || now_ns < link->ahead_until_ns)
-		return;
-	set_policy(SCHED_OTHER);
-	link->ahead_until_ns = 0;
-}
-
 /* Nothing to read: sleep until a packet comes or shortly before the next is due; when that is near, return at once. */
 static int wait_for_work(struct link *link)
 {
 	uint64_t next_ns = next_due_ns(link), now_ns = (uint64_t)wr_clock_ns(), sleep_ns;
 	struct timespec timeout;
 
-	be_like_everyone(link, now_ns);
 	if (next_ns <= now_ns)
 		return 0;
 	if (next_ns == WR_UNSET) {
@@ -345,6 +356,7 @@ int wr_lab_link_run(const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *co
 			for (int way = 0; way < WR_LAB_N_ENDS; way++)
 				release_due(&link, &link.ways[way]);
 		}
+		stay_fair(&link);
 		if (n == 0)
 			rc = wait_for_work(&link);
 		else

@@ -38,6 +38,9 @@
 #define LISTEN_WAIT_NS (2 * WR_NS_PER_S)
 #define LISTEN_POLL_MS 2
 #define FAR_END_NS (1 * WR_NS_PER_S)
+/* Lateness beyond 2 ms and a fiftieth of the RTT changes what is measured. */
+#define LATE_NS (2 * WR_NS_PER_MS)
+#define LATE_RTT_SHARE 50
 
 /* The state of init. -1: no such process. */
 struct init {
@@ -364,6 +367,27 @@ static void end_far(struct init *init)
 	}
 }
 
+/* What makes the link less than it should have been is said, whether statistics were asked for or not. */
+static void note_shortcomings(struct init *init)
+{
+	const struct wr_lab_way *ways = init->settings->link.ways;
+	uint64_t bound_ns = LATE_NS + (ways[WR_LAB_NEAR].delay_ns + ways[WR_LAB_FAR].delay_ns) / LATE_RTT_SHARE;
+	char late[WR_UNIT_TEXT];
+
+	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
+		uint64_t late_ns = wr_lab_histogram_quantile(&init->counters->ways[end].lateness, 0.99);
+		uint64_t n = wr_lab_bed_overflows(&init->bed, end);
+
+		if (late_ns > bound_ns)
+			say(init, "the link was late: one in a hundred of %s's packets left %s after it was due; other work"
+				  " kept the CPU busy", wr_lab_end_names[end], wr_time_text(late, (double)late_ns));
+		init->counters->ways[end].n_overflow_packets = n;
+		if (n)
+			say(init, "%s sent faster than the link could read: %llu packets were lost in its device",
+			    wr_lab_end_names[end], (unsigned long long)n);
+	}
+}
+
 static _Noreturn void run_init(struct init *init)
 {
 	struct weir_err err = {0};
@@ -378,6 +402,7 @@ static _Noreturn void run_init(struct init *init)
 	}
 	watch(init);
 	end_far(init);
+	note_shortcomings(init);
 	if (init->settings->stats)
 		wr_lab_counters_print(init->counters, stderr);
 	fflush(NULL);
