@@ -19,10 +19,35 @@ struct tune_command {
 	uint64_t budget_ns, max_bytes, max_rate_bps, pairs;
 	double tolerance_ratio;
 	const char *strategy;
+	uint64_t sizes[WR_MAX_CURVE];
+	size_t n_sizes;
 	int64_t began_ns;
 };
 
 #define FIELD(field) offsetof(struct tune_command, field)
+
+static int sizes_parse(void *target, const char *text, struct weir_err *err)
+{
+	struct tune_command *chosen = target;
+	wr_auto_free char *copy = strdup(text);
+	char *state, *word = copy ? strtok_r(copy, ",", &state) : NULL;
+
+	for (chosen->n_sizes = 0; word; word = strtok_r(NULL, ",", &state)) {
+		uint64_t bytes;
+		size_t i = chosen->n_sizes;
+
+		if (i == WR_MAX_CURVE - 2)
+			return wr_err_set(err, WEIR_ERR_USAGE, "option", "more than %d sizes", WR_MAX_CURVE - 2);
+		if (wr_size_parse(word, &bytes, err) < 0)
+			return -1;
+		/* A staircase goes down. */
+		for (; i > 0 && chosen->sizes[i - 1] < bytes; i--)
+			chosen->sizes[i] = chosen->sizes[i - 1];
+		chosen->sizes[i] = bytes;
+		chosen->n_sizes++;
+	}
+	return 0;
+}
 
 static const struct wr_option own_options[] = {
 	{"budget", 0, WR_OPTION_TIME, FIELD(budget_ns), "TIME", NULL, 1e9, 86400e9, NULL,
@@ -35,6 +60,8 @@ static const struct wr_option own_options[] = {
 	 "how far below the plateau a size may stay", NULL},
 	{"strategy", 0, WR_OPTION_TEXT, FIELD(strategy), "NAME", "staircase", 0, 0, NULL,
 	 "how to measure the curve: staircase on one connection, or grid with one a size", NULL},
+	{"sizes", 0, WR_OPTION_TEXT, FIELD(sizes), "SIZE,...", NULL, 0, 0, NULL,
+	 "buffer sizes of the curve, instead of those that follow from the path", sizes_parse},
 	{0},
 };
 
@@ -87,6 +114,8 @@ static int tune_target(struct tune_command *chosen, const char *target, struct w
 	struct wr_peer peer;
 	int rc;
 
+	memcpy(wanted.sizes, chosen->sizes, sizeof wanted.sizes);
+	wanted.n_sizes = chosen->n_sizes;
 	if (!tuning)
 		return wr_err_memory(err, "tuning");
 	wr_report_time(head.started);

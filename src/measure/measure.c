@@ -117,6 +117,37 @@ double wr_measure_rate(const struct wr_evidence *evidence, int64_t from_ns, int6
 	return bps;
 }
 
+static double slope(const struct total *total, uint64_t from_ns, uint64_t to_ns)
+{
+	double n = 0, sum_t = 0, sum_b = 0, sum_tt = 0, sum_tb = 0;
+
+	for (size_t i = 0; i < total->n; i++) {
+		double t, bytes;
+
+		if (total->t_ns[i] < from_ns || total->t_ns[i] > to_ns)
+			continue;
+		t = (double)(total->t_ns[i] - from_ns) / 1e9;
+		bytes = (double)(total->bytes[i] - total->bytes[0]);
+		n++;
+		sum_t += t;
+		sum_b += bytes;
+		sum_tt += t * t;
+		sum_tb += t * bytes;
+	}
+	return n < 8 ? NAN : 8 * (n * sum_tb - sum_t * sum_b) / (n * sum_tt - sum_t * sum_t);
+}
+
+double wr_measure_slope(const struct wr_evidence *evidence, int64_t from_ns, int64_t to_ns)
+{
+	struct total total = {0};
+	double bps = NAN;
+
+	if (total_init(&total, wr_evidence_receiver(evidence), NULL) == 0)
+		bps = slope(&total, (uint64_t)from_ns, (uint64_t)to_ns);
+	total_deinit(&total);
+	return bps;
+}
+
 double wr_measure_rtt_us(const struct wr_evidence *evidence, int64_t from_ns, int64_t to_ns)
 {
 	const struct wr_end *sender = wr_evidence_sender(evidence);
@@ -249,7 +280,7 @@ static uint64_t near_bytes(const struct wr_run *run)
 }
 
 #define MAX_TICKS 256
-/* Growth from the middle third to the last one that means "still in the ramp". */
+/* Growth from the third quarter to the last one that means "still in the ramp". */
 #define GROWTH_RATIO 1.15
 
 /* What was reported so far: receiver's bytes at times of its clock, the first at 0. */
@@ -306,10 +337,10 @@ static double ticks_bps(const struct ticker *ticker, size_t from, size_t to)
 
 static bool still_growing(const struct ticker *ticker)
 {
-	size_t third = ticker->n / 3;
+	size_t quarter = ticker->n / 4, last = ticker->n - 1;
 
-	return ticker->n >= 6 && ticks_bps(ticker, ticker->n - 1 - third, ticker->n - 1) >
-					 GROWTH_RATIO * ticks_bps(ticker, ticker->n - 1 - 2 * third, ticker->n - 1 - third);
+	return quarter >= 2 && ticks_bps(ticker, last - quarter, last) >
+				       GROWTH_RATIO * ticks_bps(ticker, last - 2 * quarter, last - quarter);
 }
 
 /* Let the run go on to its end, and while its rate grows by up to what @watch grants. Return: as wr_run_wait. */

@@ -52,6 +52,12 @@ int wr_measure_result(const struct wr_evidence *evidence, struct wr_result *resu
  */
 double wr_measure_rate(const struct wr_evidence *evidence, int64_t from_ns, int64_t to_ns);
 
+/*
+ * wr_measure_slope - the same by least squares over the samples between: a flow that sends in bursts, one a round
+ * trip, has no edges in it that could fall into the stretch or beside it
+ */
+double wr_measure_slope(const struct wr_evidence *evidence, int64_t from_ns, int64_t to_ns);
+
 /* wr_measure_rtt_us - median smoothed round trip of the sender between two instants; NaN unknown. */
 double wr_measure_rtt_us(const struct wr_evidence *evidence, int64_t from_ns, int64_t to_ns);
 

@@ -11,32 +11,9 @@
 #include "base/units.h"
 #include "tune/tune.h"
 
-/* After a step the larger buffer's data must drain and the new window go round. */
-#define SETTLE_RTTS 4
-#define SETTLE_S 0.15
-#define MEASURE_RTTS 6
-#define MEASURE_S 0.5
-/* bbr's bandwidth filter holds ten round trips (net/ipv4/tcp_bbr.c bbr_bw_rtts). */
-#define BBR_RTTS 10
-
-static double settle_s(const struct wr_tuner *tuner)
-{
-	bool bbr = strncmp(tuner->tuning->congestion, "bbr", 3) == 0;
-
-	return fmax(SETTLE_S, SETTLE_RTTS * tuner->rtt_s) + (bbr ? BBR_RTTS * tuner->rtt_s : 0);
-}
-
-static double measure_s(const struct wr_tuner *tuner)
-{
-	bool bbr = strncmp(tuner->tuning->congestion, "bbr", 3) == 0;
-
-	/* A cycle of bbr's gains is eight round trips long. */
-	return fmax(MEASURE_S, (bbr ? 16 : MEASURE_RTTS) * tuner->rtt_s);
-}
-
 static double staircase_seconds(const struct wr_tuner *tuner, size_t n_sizes)
 {
-	return tuner->run_s + (double)n_sizes * (settle_s(tuner) + measure_s(tuner));
+	return tuner->run_s + (double)n_sizes * (wr_tuner_settle_s(tuner) + wr_tuner_measure_s(tuner));
 }
 
 struct step {
@@ -44,24 +21,10 @@ struct step {
 	int64_t from_ns, to_ns;
 };
 
-/* Return: 0 that time has come; 1 stopped; -1. */
-static int wait_until(struct wr_tuner *tuner, struct wr_run *run, double seconds, struct weir_err *err)
-{
-	int64_t until = wr_run_now_ns(run) + (int64_t)(seconds * 1e9);
-	int rc;
-
-	do
-		rc = wr_run_wait(run, until, err);
-	while (rc == 1 && wr_tuner_affords(tuner, 0));
-	if (rc == 1 || rc == 3)
-		tuner->stopped = true;
-	return rc < 0 ? -1 : tuner->stopped;
-}
-
 static int walk_down(struct wr_tuner *tuner, struct wr_run *run, const struct wr_curve_request *request,
 		     struct step *steps, size_t *n_steps, struct weir_err *err)
 {
-	int rc = wait_until(tuner, run, tuner->run_s, err);
+	int rc = wr_tuner_wait(tuner, run, tuner->run_s, err);
 
 	for (size_t i = 0; i < request->n_sizes && rc == 0; i++) {
 		struct step *step = &steps[i];
@@ -72,10 +35,10 @@ static int walk_down(struct wr_tuner *tuner, struct wr_run *run, const struct wr
 		if (wr_run_resize(run, request->side == WR_SIDE_FAR, request->knob == WR_KNOB_RCVBUF, request->sizes[i],
 				  &step->eff_bytes, err) < 0)
 			return -1;
-		rc = wait_until(tuner, run, settle_s(tuner), err);
+		rc = wr_tuner_wait(tuner, run, wr_tuner_settle_s(tuner), err);
 		step->from_ns = wr_run_now_ns(run);
 		if (rc == 0)
-			rc = wait_until(tuner, run, measure_s(tuner), err);
+			rc = wr_tuner_wait(tuner, run, wr_tuner_measure_s(tuner), err);
 		step->to_ns = wr_run_now_ns(run);
 		if (rc == 0)
 			*n_steps = i + 1;
@@ -121,7 +84,7 @@ static int staircase_measure(struct wr_tuner *tuner, const struct wr_curve_reque
 		return -1;
 	for (size_t i = 0; i < n_steps; i++)
 		append(tuner, request, request->sizes[i], steps[i].eff_bytes,
-		       wr_measure_rate(&evidence, steps[i].from_ns, steps[i].to_ns),
+		       wr_measure_slope(&evidence, steps[i].from_ns, steps[i].to_ns),
 		       wr_measure_rtt_us(&evidence, steps[i].from_ns, steps[i].to_ns));
 	wr_tuner_account(tuner, (uint64_t)(wr_measure_rate(&evidence, 0, evidence.near.duration_ns) *
 					   (double)evidence.near.duration_ns / 8e9));

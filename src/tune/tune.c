@@ -31,7 +31,7 @@
 #define STANDING_QUEUE_RATIO 1.5
 #define STANDING_QUEUE_US 5000
 
-static const double rate_multiples[] = {2.0, 1.4, 1.2, 1.1, 1.0, 0.9, 0.7, 0.5, 0.25};
+static const double rate_multiples[] = {1.7, 1.4, 1.2, 1.1, 1.0, 0.9, 0.7, 0.5, 0.25};
 static const double delay_multiples[] = {3.0, 2.0, 1.6, 1.4, 1.25, 1.1, 1.0, 0.8};
 
 /* -- sizes of things -- */
@@ -127,9 +127,24 @@ static void point_add(struct wr_tuner *tuner, enum wr_knob knob, enum wr_side si
 	};
 }
 
-static void sizes_fill(struct wr_curve_request *request, const double *multiples, size_t n, double base_bytes,
-		       uint64_t max_bytes)
+static uint64_t most_bytes(const struct wr_tuner *tuner)
 {
+	/* The climb ends here: 32 MiB in flight is 1 Gbit/s over 250 ms. */
+	uint64_t most = 32U << 20;
+
+	return tuner->peer->max_buffer_bytes < most ? tuner->peer->max_buffer_bytes : most;
+}
+
+static void sizes_fill(const struct wr_tuner *tuner, struct wr_curve_request *request, const double *multiples, size_t n,
+		       double base_bytes)
+{
+	uint64_t max_bytes = most_bytes(tuner);
+
+	if (tuner->options->n_sizes) {
+		memcpy(request->sizes, tuner->options->sizes, sizeof request->sizes);
+		request->n_sizes = tuner->options->n_sizes;
+		return;
+	}
 	for (size_t i = 0; i < n; i++) {
 		uint64_t bytes = (uint64_t)(multiples[i] * base_bytes) & ~1023ULL;
 
@@ -139,13 +154,35 @@ static void sizes_fill(struct wr_curve_request *request, const double *multiples
 	}
 }
 
+/* Points this near to the best one lie on the plateau, where there are enough of them. */
+#define PLATEAU_RATIO 0.9
+#define PLATEAU_POINTS 3
+
+/*
+ * One step that was lucky (a path that caught up after a stall) must not become the plateau: where only the largest
+ * size seems to reach it, the median of all points near it counts.
+ */
+static double robust_plateau(const struct wr_stat_point *points, size_t n, double best_bps)
+{
+	double near_bps[WR_MAX_CURVE], scratch[WR_MAX_CURVE];
+	size_t n_near = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (points[i].throughput_bps >= PLATEAU_RATIO * best_bps)
+			near_bps[n_near++] = points[i].throughput_bps;
+	}
+	return n_near >= PLATEAU_POINTS ? wr_stat_median(near_bps, n_near, scratch) : best_bps;
+}
+
 /* Return: 0 the knee's index in the curve; 1 none to be had. */
 static int find_knee(const struct wr_tuner *tuner, size_t from, size_t *index, double *plateau_bps)
 {
 	const struct wr_tuning *tuning = tuner->tuning;
+	double least_ratio = 1 - tuner->options->tolerance_ratio;
 	struct wr_stat_point points[WR_MAX_CURVE];
 	struct wr_stat_knee knee;
 	size_t n = tuning->n_curve - from;
+	int outcome;
 
 	/* The curve is measured downwards, the knee is read upwards. */
 	for (size_t i = 0; i < n; i++) {
@@ -153,8 +190,14 @@ static int find_knee(const struct wr_tuner *tuner, size_t from, size_t *index, d
 
 		points[i] = (struct wr_stat_point){point->req_bytes, point->throughput_bps};
 	}
-	if (n < 3 || wr_stat_knee(&knee, points, n, tuner->options->tolerance_ratio) == WR_STAT_KNEE_NONE)
+	outcome = n < 3 ? WR_STAT_KNEE_NONE : wr_stat_knee(&knee, points, n, tuner->options->tolerance_ratio);
+	if (outcome == WR_STAT_KNEE_NONE)
 		return 1;
+	if (outcome == WR_STAT_KNEE_CLIMBING) {
+		knee.plateau_bps = robust_plateau(points, n, knee.plateau_bps);
+		while (knee.index > 0 && points[knee.index - 1].throughput_bps >= least_ratio * knee.plateau_bps)
+			knee.index--;
+	}
 	*index = tuning->n_curve - 1 - knee.index;
 	*plateau_bps = knee.plateau_bps;
 	return 0;
@@ -339,45 +382,22 @@ static int prove_rate(struct wr_tuner *tuner, const struct wr_settings *after, s
 	return 0;
 }
 
-static double window_per_eff(const struct wr_evidence *evidence)
-{
-	const struct wr_connection *sender = &wr_evidence_sender(evidence)->connections[0];
-	const struct wr_sample *at_sender = wr_series_at(&sender->series, INT64_MAX);
-	const struct wr_sample *at_receiver =
-		wr_series_at(&wr_evidence_receiver(evidence)->connections[0].series, INT64_MAX);
-	double window = at_sender ? wr_sample_get(at_sender, WR_M_SND_WND_BYTES, 0) : 0;
-	double eff = at_receiver ? wr_sample_get(at_receiver, WR_M_RCVBUF_BYTES, 0) : 0;
-
-	/* Half is what an adv_win_scale of 1 or an unmeasured truesize gives. */
-	return window > 0 && eff > 0 ? fmin(fmax(window / eff, 0.5), 1) : 0.5;
-}
-
-static uint64_t most_bytes(const struct wr_tuner *tuner)
-{
-	/* A staircase starts here: 32 MiB in flight is 1 Gbit/s over 250 ms. */
-	uint64_t most = 32U << 20;
-
-	return tuner->peer->max_buffer_bytes < most ? tuner->peer->max_buffer_bytes : most;
-}
-
-static int take_plateau(struct wr_tuner *tuner, struct wr_trial *trial, double *window_ratio, struct weir_err *err)
+/* Twice what was in flight as it was: the climb starts where the buffer still binds. */
+static int take_plateau(struct wr_tuner *tuner, const struct wr_trial *unset, struct wr_plateau *plateau,
+			struct weir_err *err)
 {
 	struct wr_tuning *tuning = tuner->tuning;
-	struct wr_evidence evidence;
-	char size[WR_UNIT_TEXT];
-	int rc;
+	double in_flight = per_stream(tuner, unset->bps * unset->rtt_us / 8e6);
+	uint64_t first = (uint64_t)(2 * in_flight / IN_FLIGHT_PER_REQUEST);
+	int rc = wr_tune_climb(tuner, first < 16384 ? 16384 : first & ~1023ULL, most_bytes(tuner), plateau, err);
 
-	wr_tuner_say(tuner, "plateau: both buffers at %s", wr_size_text(size, (double)most_bytes(tuner)));
-	rc = wr_tune_plateau(tuner, most_bytes(tuner), trial, &evidence, err);
-	if (rc < 0)
-		return -1;
-	*window_ratio = window_per_eff(&evidence);
-	wr_evidence_deinit(&evidence);
-	if (trial->bps > tuning->capacity_bps)
-		tuning->capacity_bps = trial->bps;
+	if (rc != 0)
+		return rc;
+	if (plateau->bps > tuning->capacity_bps)
+		tuning->capacity_bps = plateau->bps;
 	tuning->bdp_bytes = tuning->capacity_bps * tuning->rtt_min_us / 8e6;
 	tuner->rate_bps = tuning->capacity_bps;
-	return rc;
+	return 0;
 }
 
 static int search_rate(struct wr_tuner *tuner, const struct wr_trial *unset, struct weir_err *err)
@@ -385,23 +405,21 @@ static int search_rate(struct wr_tuner *tuner, const struct wr_trial *unset, str
 	struct wr_tuning *tuning = tuner->tuning;
 	const struct wr_finding *first = &tuning->verdict.causes[0];
 	bool at_sender = first->side == tuner->sender_side;
-	struct wr_curve_request request = {
-		.knob = at_sender ? WR_KNOB_SNDBUF : WR_KNOB_RCVBUF, .side = first->side, .other_bytes = most_bytes(tuner)};
+	struct wr_curve_request request = {.knob = at_sender ? WR_KNOB_SNDBUF : WR_KNOB_RCVBUF, .side = first->side};
+	struct wr_plateau plateau;
 	struct wr_settings after;
 	struct wr_end near_now;
-	double window_ratio = 0.5;
-	struct wr_trial plateau;
 	size_t from, index;
-	int rc = take_plateau(tuner, &plateau, &window_ratio, err);
+	int rc = take_plateau(tuner, unset, &plateau, err);
 
 	if (rc != 0)
 		return rc;
-	sizes_fill(&request, rate_multiples, sizeof rate_multiples / sizeof rate_multiples[0],
-		   per_stream(tuner, tuning->bdp_bytes) / (at_sender ? IN_FLIGHT_PER_REQUEST : 2 * window_ratio),
-		   most_bytes(tuner));
+	request.other_bytes = at_sender ? most_bytes(tuner) : plateau.sndbuf_bytes;
+	sizes_fill(tuner, &request, rate_multiples, sizeof rate_multiples / sizeof rate_multiples[0],
+		   per_stream(tuner, tuning->bdp_bytes) /
+			   (at_sender ? IN_FLIGHT_PER_REQUEST : 2 * plateau.window_per_eff_ratio));
 	point_add(tuner, request.knob, request.side, WR_UNSET, unset);
 	from = tuning->n_curve;
-	point_add(tuner, request.knob, request.side, most_bytes(tuner), &plateau);
 	rc = measure_curve(tuner, &request, err);
 	if (rc != 0)
 		return rc == 2 ? 0 : rc;
@@ -425,7 +443,7 @@ static int search_rate(struct wr_tuner *tuner, const struct wr_trial *unset, str
 	if (wr_end_init(&near_now, 0, err) < 0)
 		return -1;
 	wr_host_limits(&near_now);
-	settings_fill(tuner, &after, &near_now, window_ratio);
+	settings_fill(tuner, &after, &near_now, plateau.window_per_eff_ratio);
 	wr_end_deinit(&near_now);
 	return prove_rate(tuner, &after, err);
 }
@@ -471,8 +489,8 @@ static int search_delay(struct wr_tuner *tuner, const struct wr_trial *unset, st
 	size_t from, index;
 	int rc;
 
-	sizes_fill(&request, delay_multiples, sizeof delay_multiples / sizeof delay_multiples[0],
-		   per_stream(tuner, tuning->bdp_bytes) / IN_FLIGHT_PER_REQUEST, most_bytes(tuner));
+	sizes_fill(tuner, &request, delay_multiples, sizeof delay_multiples / sizeof delay_multiples[0],
+		   per_stream(tuner, tuning->bdp_bytes) / IN_FLIGHT_PER_REQUEST);
 	point_add(tuner, request.knob, request.side, WR_UNSET, unset);
 	from = tuning->n_curve;
 	rc = measure_curve(tuner, &request, err);
@@ -530,7 +548,7 @@ static double expected_s(const struct wr_tuner *tuner)
 {
 	const struct wr_strategy *strategy = wr_strategy_find(tuner->options->strategy);
 
-	return probe_s(tuner) + overhead_s(tuner) + tuner->run_s +
+	return probe_s(tuner) + overhead_s(tuner) + wr_tune_climb_seconds(tuner) +
 	       strategy->seconds(tuner, sizeof rate_multiples / sizeof rate_multiples[0]) + confirm_seconds(tuner) +
 	       proof_seconds(tuner);
 }

@@ -13,6 +13,7 @@
  * @budget_ns, @max_bytes: bounds of the whole, WR_UNSET none
  * @pairs: of the proof, 6 at least for an exact test to reach p < 0.05
  * @strategy: name of a row of wr_strategies
+ * @sizes: of the curve, descending, instead of those that follow from the path; n_sizes of them, 0 none
  * @say: told what is being tried, for a progress line; may be NULL
  */
 struct wr_tune_options {
@@ -20,6 +21,8 @@ struct wr_tune_options {
 	uint64_t budget_ns, max_bytes, pairs;
 	double tolerance_ratio;
 	const char *strategy;
+	uint64_t sizes[WR_MAX_CURVE];
+	size_t n_sizes;
 	void (*say)(void *context, const char *text);
 	void *context;
 };
@@ -73,6 +76,13 @@ void wr_tuner_account(struct wr_tuner *tuner, uint64_t bytes);
 /* wr_tuner_knob - set one buffer of @plan, by knob and side. */
 void wr_tuner_knob(struct wr_plan *plan, enum wr_knob knob, enum wr_side side, uint64_t bytes);
 
+/* wr_tuner_wait - let @run go on for @seconds. Return: 0; 1 stopped; -1. */
+int wr_tuner_wait(struct wr_tuner *tuner, struct wr_run *run, double seconds, struct weir_err *err);
+
+/* How long after a step of a live buffer the flow takes to follow, and how long it is measured then. */
+double wr_tuner_settle_s(const struct wr_tuner *tuner);
+double wr_tuner_measure_s(const struct wr_tuner *tuner);
+
 /* -- strategies: how a curve is measured -- */
 
 /*
@@ -102,14 +112,26 @@ struct wr_strategy {
 extern const struct wr_strategy *const wr_strategies[];
 const struct wr_strategy *wr_strategy_find(const char *name);
 
-/* -- the plateau: both buffers large -- */
+/* -- the plateau -- */
 
 /*
- * wr_tune_plateau - one connection with both buffers at @bytes: what the path carries
- * Return: 0; 1 stopped; -1.
+ * What a climb found: the send buffer was raised step by step, with the receive buffer large, until more of it
+ * carried no more.
+ *
+ * @bps: what the path carries; @sndbuf_bytes: the size asked for that carried it
+ * @window_per_eff_ratio: peer's window over the receiver's effective buffer
+ * @capped: the largest size allowed was still the limit
  */
-int wr_tune_plateau(struct wr_tuner *tuner, uint64_t bytes, struct wr_trial *trial, struct wr_evidence *evidence,
-		    struct weir_err *err);
+struct wr_plateau {
+	double bps, rtt_us, window_per_eff_ratio;
+	uint64_t sndbuf_bytes, sndbuf_eff_bytes, rcvbuf_eff_bytes;
+	bool capped;
+};
+
+/* wr_tune_climb - from @first_bytes up to @most_bytes, on one connection. Return: 0; 1 stopped; -1. */
+int wr_tune_climb(struct wr_tuner *tuner, uint64_t first_bytes, uint64_t most_bytes, struct wr_plateau *plateau,
+		  struct weir_err *err);
+double wr_tune_climb_seconds(const struct wr_tuner *tuner);
 
 /* -- proof -- */
 

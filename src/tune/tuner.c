@@ -104,13 +104,3 @@ void wr_tuner_knob(struct wr_plan *plan, enum wr_knob knob, enum wr_side side, u
 		*(side == WR_SIDE_FAR ? &plan->far_rcvbuf_bytes : &plan->rcvbuf_bytes) = bytes;
 	plan->force = true;
 }
-
-int wr_tune_plateau(struct wr_tuner *tuner, uint64_t bytes, struct wr_trial *trial, struct wr_evidence *evidence,
-		    struct weir_err *err)
-{
-	struct wr_plan plan = tuner->options->plan;
-
-	wr_tuner_knob(&plan, WR_KNOB_SNDBUF, tuner->sender_side, bytes);
-	wr_tuner_knob(&plan, WR_KNOB_RCVBUF, tuner->receiver_side, bytes);
-	return wr_tuner_try(tuner, &plan, tuner->run_s, trial, evidence, err);
-}
