@@ -427,7 +427,7 @@ static void block_signals(sigset_t *old_mask)
 }
 
 /* The caller's part: pass on what came from kill(2); the terminal's own SIGINT has reached near already. */
-static int wait_for_init(pid_t pid, int lifeline, int *status)
+static void wait_for_init(pid_t pid, int lifeline, int *status)
 {
 	sigset_t mask;
 	siginfo_t info;
@@ -437,9 +437,9 @@ static int wait_for_init(pid_t pid, int lifeline, int *status)
 		uint8_t number;
 
 		if (waitpid(pid, status, WNOHANG) == pid)
-			return 0;
-		if (sigwaitinfo(&mask, &info) < 0 && errno != EINTR)
-			return -1;
+			return;
+		if (sigwaitinfo(&mask, &info) < 0)
+			continue;
 		number = (uint8_t)info.si_signo;
 		if (number != SIGCHLD && !(number == SIGINT && info.si_code == SI_KERNEL))
 			(void)!send(lifeline, &number, 1, MSG_NOSIGNAL);
@@ -459,30 +459,52 @@ static int make_namespace(struct weir_err *err)
 	return -1;
 }
 
+/*
+ * Fork init into a namespace of its own; later children of the caller are ordinary ones again, which the leak checker
+ * needs too.
+ */
+static int fork_init(pid_t *pid, struct weir_err *err)
+{
+	wr_auto_fd int own_namespace = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+	int saved;
+
+	if (make_namespace(err) < 0)
+		return -1;
+	fflush(NULL);
+	*pid = fork();
+	saved = errno;
+	if (*pid == 0)
+		return 0;
+	if (own_namespace >= 0)
+		(void)setns(own_namespace, CLONE_NEWPID);
+	if (*pid < 0)
+		return wr_err_errno(err, WEIR_ERR_HOST, "fork", saved, "can't start the lab's first process");
+	return 0;
+}
+
 int wr_lab_session_run(const struct wr_lab_settings *settings, int *status, struct weir_err *err)
 {
 	struct init init = {.settings = settings, .link = -1, .far = -1, .near = -1};
 	wr_auto_fd int own = -1;
-	int ends[2], raw = 0;
+	int ends[2], raw = 0, rc;
 	pid_t pid;
 
-	if (make_namespace(err) < 0)
-		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return wr_err_errno(err, WEIR_ERR_HOST, "socketpair", errno, "can't make the lifeline");
 	own = ends[0];
 	init.lifeline = ends[1];
 	block_signals(&init.old_mask);
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
+	rc = fork_init(&pid, err);
+	if (rc == 0 && pid == 0) {
 		close(own);
 		run_init(&init);
 	}
 	close(init.lifeline);
-	if (pid < 0 || wait_for_init(pid, own, &raw) < 0)
-		return wr_err_errno(err, WEIR_ERR_HOST, "fork", errno, "can't start the lab's first process");
+	if (rc == 0)
+		wait_for_init(pid, own, &raw);
 	sigprocmask(SIG_SETMASK, &init.old_mask, NULL);
+	if (rc < 0)
+		return -1;
 	if (err && recv(own, err, sizeof *err, MSG_DONTWAIT) == (ssize_t)sizeof *err)
 		return -1;
 	if (WIFSIGNALED(raw))
