@@ -76,7 +76,7 @@ static int set_stock(bool ipv6, struct weir_err *err)
 	for (size_t i = 0; i < WR_N_ELEMENTS(stock); i++) {
 		if (stock[i].ipv6 && !ipv6)
 			continue;
-		if (wr_sysctl_set(stock[i].key, stock[i].value, err) < 0)
+		if (wr_netns_sysctl_set(stock[i].key, stock[i].value, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -107,7 +107,7 @@ static int end_init(struct wr_lab_bed *bed, int end, const struct wr_lab_config 
 	    end_addresses(bed, end, config, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n_sysctls; i++) {
-		if ((int)sysctls[i].end == end && wr_sysctl_set(sysctls[i].key, sysctls[i].value, err) < 0)
+		if ((int)sysctls[i].end == end && wr_netns_sysctl_set(sysctls[i].key, sysctls[i].value, err) < 0)
 			return -1;
 	}
 	return 0;

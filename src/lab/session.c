@@ -30,6 +30,7 @@
 #include "base/mem.h"
 #include "lab/link.h"
 #include "os/clock.h"
+#include "os/host.h"
 #include "os/linux/netns.h"
 
 #define GRACE_NS (5 * WR_NS_PER_S)
@@ -244,8 +245,8 @@ static int check_congestion(struct init *init, struct weir_err *err)
 	wr_auto_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	char current[64], available[256];
 
-	wr_sysctl_get("net.ipv4.tcp_congestion_control", current, sizeof current);
-	wr_sysctl_get("net.ipv4.tcp_available_congestion_control", available, sizeof available);
+	wr_sysctl_read("net.ipv4.tcp_congestion_control", current, sizeof current);
+	wr_sysctl_read("net.ipv4.tcp_available_congestion_control", available, sizeof available);
 	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, wanted, (socklen_t)strlen(wanted)) < 0) {
 		wr_err_errno(err, WEIR_ERR_USAGE, "setsockopt TCP_CONGESTION", errno, "congestion control '%s'", wanted);
 		return wr_err_hint(err, "this kernel offers: %s", available);

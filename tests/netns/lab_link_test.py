@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+import shutil
 
 import pytest
 
@@ -143,3 +144,15 @@ def test_nothing_is_lost_that_was_not_asked_for():
                                "--sysctl", "far:net.ipv4.tcp_rmem=4096 131072 67108864", "transfer:4:send:200000000", "errors")
         assert results[0]["equal"] and "dropped" not in stats
         assert_clean(results[1])
+
+
+@pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")
+@pytest.mark.parametrize("congestion", ["cubic", "bbr"])
+def test_another_program_finds_far_and_gets_its_rate(congestion):
+    with open("/proc/sys/net/ipv4/tcp_available_congestion_control", encoding="ascii") as names:
+        if congestion not in names.read().split():
+            pytest.skip(f"this kernel has no {congestion}")
+    done = lab("--rate", "100mbit", "--rtt", "10ms", "--far-cmd", "exec iperf3 -s", "--", "iperf3", "-c", "far", "-t", "2",
+               "-O", "1", "-J", "-C", congestion)
+    received = json.loads(done.stdout)["end"]["sum_received"]["bits_per_second"]
+    assert received == pytest.approx(1448 / 1538 * 100e6, rel=0.01)

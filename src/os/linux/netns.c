@@ -82,7 +82,7 @@ static int explain_refusal(const char *key, const char *value, const char *opera
 	return -1;
 }
 
-int wr_sysctl_set(const char *key, const char *value, struct weir_err *err)
+int wr_netns_sysctl_set(const char *key, const char *value, struct weir_err *err)
 {
 	char path[PATH_MAX];
 	size_t n = strlen(value);
@@ -95,23 +95,5 @@ int wr_sysctl_set(const char *key, const char *value, struct weir_err *err)
 		return explain_refusal(key, value, "open", errno, err);
 	if (write(fd, value, n) != (ssize_t)n)
 		return explain_refusal(key, value, "write", errno, err);
-	return 0;
-}
-
-int wr_sysctl_get(const char *key, char *value, size_t n_value)
-{
-	char path[PATH_MAX];
-	wr_auto_fd int fd = -1;
-	ssize_t n;
-
-	value[0] = '\0';
-	if (sysctl_path(key, path, sizeof path, NULL) < 0)
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, value, n_value - 1);
-	if (n < 0)
-		return -1;
-	value[n] = '\0';
-	value[strcspn(value, "\n")] = '\0';
 	return 0;
 }

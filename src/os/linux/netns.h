@@ -3,7 +3,6 @@
 #ifndef WR_OS_LINUX_NETNS_H
 #define WR_OS_LINUX_NETNS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "weir/err.h"
@@ -23,15 +22,12 @@ int wr_netns_enter(int fd, struct weir_err *err);
 uint64_t wr_netns_inode(int fd);
 
 /*
- * wr_sysctl_set - write one sysctl of the caller's network namespace
+ * wr_netns_sysctl_set - write one sysctl of the caller's network namespace, by a key that a user named
  * @key: below net., as sysctl(8) writes it: "net.ipv4.tcp_rmem"
  * @value: text
  *
  * Return: 0; -1 with @err naming key, value and the kernel's answer; a key outside net. is WEIR_ERR_USAGE.
  */
-int wr_sysctl_set(const char *key, const char *value, struct weir_err *err);
-
-/* wr_sysctl_get - read one, without the newline. Return: 0; -1 when it can't be read, @value is "". */
-int wr_sysctl_get(const char *key, char *value, size_t n_value);
+int wr_netns_sysctl_set(const char *key, const char *value, struct weir_err *err);
 
 #endif
