@@ -145,6 +145,7 @@ static int check(struct tune_command *chosen, struct weir_err *err)
 	if (chosen->max_rate_bps != WR_UNSET)
 		chosen->measuring.plan.write_bps = chosen->max_rate_bps / chosen->measuring.plan.streams;
 	chosen->measuring.plan.interval_ns = 1000000000;
+	chosen->measuring.plan.bytes = chosen->measuring.plan.duration_ns = WR_UNSET;
 	return 0;
 }
 
