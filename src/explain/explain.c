@@ -158,25 +158,37 @@ int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, s
 	return 0;
 }
 
+static void noise_put(struct wr_verdict *verdict, size_t place, double cv_ratio, size_t n_runs)
+{
+	struct wr_finding *noisy = &verdict->causes[place];
+
+	memmove(noisy + 1, noisy, (verdict->n_causes - place) * sizeof *noisy);
+	verdict->n_causes++;
+	memset(noisy, 0, sizeof *noisy);
+	noisy->cause = "noisy";
+	noisy->side = WR_SIDE_PATH;
+	noisy->share_ratio = 1;
+	noisy->companion = place > 0;
+	noisy->confidence = WR_CONFIDENCE_HIGH;
+	wr_finding_prove(noisy, "cv_ratio", cv_ratio, "ratio",
+			 "%zu runs of the same setting differ by %.0f %% (coefficient of variation), more than 20 %%", n_runs,
+			 100 * cv_ratio);
+}
+
 bool wr_explain_noise(struct wr_verdict *verdict, const double *runs_bps, size_t n_runs)
 {
 	double mean = wr_stat_mean(runs_bps, n_runs), sd = wr_stat_sd(runs_bps, n_runs);
-	struct wr_finding *first = &verdict->causes[0];
 
 	if (n_runs < 2 || wr_stat_grade(sd / mean) != WR_STAT_GRADE_UNRANKED)
 		return false;
 	if (verdict->n_causes == WR_MAX_FINDINGS)
 		verdict->n_causes--;
-	memmove(first + 1, first, verdict->n_causes * sizeof *first);
-	verdict->n_causes++;
-	memset(first, 0, sizeof *first);
-	first->cause = "noisy";
-	first->side = WR_SIDE_PATH;
-	first->share_ratio = 1;
-	first->confidence = WR_CONFIDENCE_HIGH;
-	wr_finding_prove(first, "cv_ratio", sd / mean, "ratio",
-			 "%zu runs of the same setting differ by %.0f %% (coefficient of variation), more than 20 %%", n_runs,
-			 100 * sd / mean);
+	/* Random loss makes rates differ by itself: it stays the cause, and noise accompanies it. */
+	if (wr_verdict_is(verdict, "loss-limited")) {
+		noise_put(verdict, verdict->n_causes, sd / mean, n_runs);
+		return true;
+	}
+	noise_put(verdict, 0, sd / mean, n_runs);
 	for (size_t i = 1; i < verdict->n_causes; i++)
 		verdict->causes[i].companion = true;
 	refuse(verdict);

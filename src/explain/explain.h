@@ -15,7 +15,7 @@
 int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, struct weir_err *err);
 
 /*
- * wr_explain_noise - put "noisy" first when repeats differ too much to be ranked
+ * wr_explain_noise - put "noisy" first when repeats differ too much to be ranked; after loss, which explains that
  * @runs_bps: @n_runs rates of the same setting on fresh connections
  *
  * Return: whether it was noisy (coefficient of variation above 20 %).
