@@ -158,13 +158,18 @@ static int take_hello(struct wr_peer *peer, struct weir_err *err)
 static int connect_any(struct wr_peer *peer, const struct wr_address *addresses, size_t n_addresses,
 		       const struct wr_plan *plan, struct weir_err *err)
 {
+	struct weir_err failure = {0};
+
 	for (size_t i = 0; i < n_addresses; i++) {
 		char name[WR_NAME_TEXT], shown[160];
 		int fd;
 
-		if (wr_tcp_connect(&fd, &addresses[i], NULL, plan->bind, peer->connect_timeout_ns, err) < 0) {
+		if (wr_tcp_connect(&fd, &addresses[i], NULL, plan->bind, peer->connect_timeout_ns, &failure) < 0) {
 			if (stopped(peer))
 				return interrupted(peer, err);
+			/* That --bind is of the other family says less than why its own family failed. */
+			if (err && (failure.code != WEIR_ERR_USAGE || !err->code))
+				*err = failure;
 			continue;
 		}
 		peer->address = addresses[i];
