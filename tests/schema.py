@@ -110,6 +110,20 @@ RUN = {"schema": "weir.run/1", **HEAD, "command": "run",
        "throughput_bps": positive, "steady": {"from_s": seconds, "to_s": seconds, "ramping": bool}, "bytes": positive,
        "streams": [{"id": positive, "bytes": natural, "throughput_bps": natural}], "intervals": [INTERVAL],
        "near": END, "far": END, "verdict": VERDICT}
+POINT = {"knob": {"sndbuf", "rcvbuf"}, "side": {"near", "far"}, "throughput_bps": positive, "eff_bytes?": positive,
+         "rtt_loaded_us?": positive}
+TUNE = {"schema": "weir.tune/1", **HEAD, "command": "tune", "congestion": words,
+        "path": {"rtt_min_us": positive, "mss_bytes": positive, "capacity_bps": positive, "bdp_bytes": positive},
+        "baseline": {"throughput_bps": positive, "runs_bps": [positive], "ci95_bps?": [positive], "rtt_loaded_us?": positive,
+                     "sndbuf_eff_bytes": positive, "rcvbuf_eff_bytes": positive},
+        "verdict": VERDICT, "curve": [{**POINT, "req_bytes": lambda size: size == "unset" or positive(size)}],
+        "knee?": {**POINT, "goal": {"rate", "delay"}, "req_bytes": positive, "tolerance_ratio": ratio,
+                  "plateau_bps": positive},
+        "proof?": {"pairs": positive, "before": words, "after": words, "before_bps": positive, "after_bps": positive,
+                   "ratio": number, "ci95_ratio": [number], "p": ratio, "before_rtt_us": positive,
+                   "after_rtt_us": positive, "holds": bool, "min_effect_ratio": number, "before_runs_bps": [positive],
+                   "after_runs_bps": [positive]},
+        "left_out": [words], "cost": {"probes": positive, "wall_s": seconds, "bytes": positive, "expected_s": seconds}}
 ERROR = {"error": {"code": {1, 2, 3, 4, 130, 143}, "operation": words, "text": words, "hint": str}}
 
 
@@ -145,3 +159,23 @@ def check_run(result):
         total = sum(stream["throughput_bps"] for stream in streams)
         assert abs(total - result["throughput_bps"]) <= 0.1 * result["throughput_bps"] + 1e5, total
     assert result["steady"]["from_s"] <= result["steady"]["to_s"] <= result["duration_s"] + 0.5
+
+
+def check_tune(result):
+    """weir.tune/1: the shape, and what its parts promise of each other."""
+    check(result, TUNE)
+    check_verdict(result["verdict"])
+    verdict, baseline, proof = result["verdict"], result["baseline"], result.get("proof")
+    interval = baseline.get("ci95_bps")
+    assert not interval or interval[0] <= baseline["throughput_bps"] <= interval[1]
+    if result["curve"]:
+        assert any(point["req_bytes"] == "unset" for point in result["curve"]), "unset is a point of every curve"
+    if proof:
+        assert proof["pairs"] >= 6 and len(proof["before_runs_bps"]) == len(proof["after_runs_bps"]) == proof["pairs"]
+        assert proof["ci95_ratio"][0] <= proof["ratio"] <= proof["ci95_ratio"][1]
+    for advice in verdict["advice"]:
+        assert advice["action"] == "none" or advice.get("why"), advice
+        if advice["action"] == "sysctl":
+            assert {"key", "value", "current", "apply", "persist", "undo"} <= advice.keys(), advice
+            assert advice["key"] in advice["apply"] and advice["current"] in advice["undo"]
+        assert not advice["proved"] or proof
