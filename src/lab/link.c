@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One thread serves both directions: read a batch, decide, release what is due, sleep until the next is. A
- * packet that leaves as it came is never copied. Waits of less than SPIN_NS are spent polling, for a sleeping
- * process is woken some 50 us late on a virtual machine.
+ * packet that leaves as it came is not copied (but into a smaller buffer), one whose segments part is cut.
  */
 #include "lab/link.h"
 
@@ -17,32 +16,14 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "lab/chain.h"
+#include "lab/pacer.h"
 #include "lab/pool.h"
 #include "os/clock.h"
 
 /* Packets taken from one direction before the other gets its turn. */
 #define BATCH 32
-#define SPIN_NS 50000
-/* A sleep ends earlier by what the last ones overslept, at most this, and at most by a quarter of itself. */
-#define MAX_EARLY_NS 200000
-/*
- * Polling may take an eighth of the time, and this much at a stretch; then packets are let go in bundles that are
- * one SPIN_NS long. Polling without end at 1 Gbit/s in single segments (one is due every 12 us) used up the CPU.
- */
-#define SPIN_SHARE 8
-#define MAX_SPIN_NS WR_NS_PER_MS
-/*
- * A packet that leaves so late shows that others have the CPU: the link then runs ahead of them (SCHED_FIFO) for a
- * while. Three busy loops on two CPUs made p99 lateness 3.5 ms, with this 40 us. Not always on, because waking a
- * real-time process costs a small RTT more on an idle virtual machine (0.3 ms: it stays on its own, sleeping CPU).
- */
-#define LATE_NS 500000
-#define AHEAD_NS (2 * WR_NS_PER_S)
-/*
- * A link that has not slept for so long has more to do than a CPU can: ahead of the others it would only keep them
- * from their part, until the kernel throttles it (sched_rt_runtime_us) and everything stands for 50 ms.
- */
-#define SATURATED_NS (50 * WR_NS_PER_MS)
+/* Packets let go in one direction before anything else is looked at. */
+#define RELEASE_BATCH 64
 
 struct way {
 	int in_fd, out_fd;
@@ -55,10 +36,8 @@ struct way {
 struct link {
 	struct wr_lab_pool pool;
 	struct way ways[WR_LAB_N_ENDS];
-	uint64_t oversleep_ns; /* a moving average of how late sleeps end on this machine */
-	uint64_t slept_ns; /* the end of the last sleep */
-	uint64_t ahead_until_ns, equal_until_ns; /* 0: scheduled like everyone else; not to be changed */
-	uint64_t spin_left_ns, spin_counted_ns, spin_from_ns; /* the allowance for polling; when counted; 0: not polling */
+	struct wr_lab_pacer pacer;
+	bool ahead; /* what the scheduler was told */
 };
 
 /* One packet on its way through the chain. */
@@ -99,48 +78,30 @@ static void enqueue(struct way *way, struct wr_lab_packet *packet)
 		way->last = packet;
 }
 
-static void set_policy(int policy)
+/* Tell the scheduler what the pacer wants. Without the privilege the link stays as it is, and its lateness says so. */
+static void follow_pacer(struct link *link)
 {
-	struct sched_param param = {.sched_priority = policy == SCHED_FIFO ? 1 : 0};
+	struct sched_param param = {.sched_priority = link->pacer.ahead ? 1 : 0};
 
-	/* Without the privilege the link stays as it is, and its lateness says so. */
-	(void)sched_setscheduler(0, policy, &param);
-}
-
-static void note_lateness(struct link *link, struct way *way, uint64_t late_ns, uint64_t now_ns)
-{
-	wr_lab_histogram_add(&way->counters->lateness, late_ns);
-	if (late_ns < LATE_NS || now_ns < link->equal_until_ns)
+	if (link->ahead == link->pacer.ahead)
 		return;
-	if (!link->ahead_until_ns)
-		set_policy(SCHED_FIFO);
-	link->ahead_until_ns = now_ns + AHEAD_NS;
-}
-
-/* Fall back into line when the time is over, or when the link itself is what keeps the CPU busy. */
-static void stay_fair(struct link *link)
-{
-	uint64_t now_ns = (uint64_t)wr_clock_ns();
-	bool saturated = now_ns - link->slept_ns > SATURATED_NS;
-
-	if (!link->ahead_until_ns || (now_ns < link->ahead_until_ns && !saturated))
-		return;
-	set_policy(SCHED_OTHER);
-	link->ahead_until_ns = 0;
-	link->equal_until_ns = saturated ? now_ns + AHEAD_NS : 0;
+	link->ahead = link->pacer.ahead;
+	(void)sched_setscheduler(0, link->ahead ? SCHED_FIFO : SCHED_OTHER, &param);
 }
 
 static void release_due(struct link *link, struct way *way)
 {
 	uint64_t now_ns = (uint64_t)wr_clock_ns();
 
-	while (way->first && way->first->due_ns <= now_ns) {
+	for (int n = 0; n < RELEASE_BATCH && way->first && way->first->due_ns <= now_ns; n++) {
 		struct wr_lab_packet *packet = way->first;
+		uint64_t late_ns = now_ns - packet->due_ns;
 
 		way->first = packet->next;
 		if (!way->first)
 			way->last = NULL;
-		note_lateness(link, way, now_ns - packet->due_ns, now_ns);
+		wr_lab_histogram_add(&way->counters->lateness, late_ns);
+		wr_lab_pacer_late(&link->pacer, late_ns, now_ns);
 		deliver(link, way, packet);
 		now_ns = (uint64_t)wr_clock_ns();
 	}
@@ -248,79 +209,35 @@ static uint64_t next_due_ns(const struct link *link)
 	return next;
 }
 
-/* Sleep for @left_ns or until a packet comes, and learn how late this machine wakes a sleeper. */
-static int sleep_for(struct link *link, uint64_t left_ns, const struct timespec *timeout)
+/* Sleep for @sleep_ns (WR_UNSET: without end) or until a packet comes. Return: 0 or -errno. */
+static int sleep_for(struct link *link, uint64_t sleep_ns, uint64_t from_ns)
 {
-	bool room = wr_lab_pool_has_room(&link->pool);
-	uint64_t slept_at_ns = (uint64_t)wr_clock_ns();
+	short events = wr_lab_pool_has_room(&link->pool) ? POLLIN : 0;
+	struct timespec timeout = {
+		.tv_sec = (time_t)(sleep_ns / WR_NS_PER_S),
+		.tv_nsec = (long)(sleep_ns % WR_NS_PER_S),
+	};
 	struct pollfd polls[WR_LAB_N_ENDS];
+	uint64_t now_ns;
 	int rc;
 
 	for (int end = 0; end < WR_LAB_N_ENDS; end++)
-		polls[end] = (struct pollfd){.fd = link->ways[end].in_fd, .events = room ? POLLIN : 0};
-	rc = ppoll(polls, WR_LAB_N_ENDS, timeout, NULL);
-	link->slept_ns = (uint64_t)wr_clock_ns();
+		polls[end] = (struct pollfd){.fd = link->ways[end].in_fd, .events = events};
+	rc = ppoll(polls, WR_LAB_N_ENDS, sleep_ns == WR_UNSET ? NULL : &timeout, NULL);
 	if (rc < 0 && errno != EINTR)
 		return -errno;
-	if (rc == 0) {
-		uint64_t overslept_ns = link->slept_ns - slept_at_ns - left_ns;
-
-		if (overslept_ns > MAX_EARLY_NS)
-			overslept_ns = MAX_EARLY_NS;
-		link->oversleep_ns += overslept_ns / 8 - link->oversleep_ns / 8;
-	}
+	now_ns = (uint64_t)wr_clock_ns();
+	wr_lab_pacer_slept(&link->pacer, rc == 0 ? now_ns - from_ns - sleep_ns : WR_UNSET, now_ns);
 	return (polls[0].revents | polls[1].revents) & (POLLERR | POLLNVAL) ? -ENODEV : 0;
 }
 
-/* Bring the allowance for polling up to date. Return: what is left of it. */
-static uint64_t spin_left_ns(struct link *link, uint64_t now_ns)
-{
-	uint64_t used_ns = link->spin_from_ns ? now_ns - link->spin_from_ns : 0;
-
-	link->spin_left_ns += (now_ns - link->spin_counted_ns) / SPIN_SHARE;
-	link->spin_left_ns -= used_ns < link->spin_left_ns ? used_ns : link->spin_left_ns;
-	if (link->spin_left_ns > MAX_SPIN_NS)
-		link->spin_left_ns = MAX_SPIN_NS;
-	link->spin_counted_ns = now_ns;
-	link->spin_from_ns = link->spin_from_ns ? now_ns : 0;
-	return link->spin_left_ns;
-}
-
-/* How long to sleep when the next packet is due in @left_ns; 0: poll. */
-static uint64_t choose_sleep_ns(struct link *link, uint64_t left_ns, uint64_t now_ns)
-{
-	uint64_t allowed_ns = spin_left_ns(link, now_ns), early_ns = link->oversleep_ns;
-
-	if (allowed_ns == 0)
-		return left_ns > SPIN_NS ? left_ns : SPIN_NS;
-	if (left_ns < (early_ns < SPIN_NS ? early_ns : SPIN_NS))
-		return 0;
-	if (early_ns > left_ns / 4)
-		early_ns = left_ns / 4;
-	return left_ns - (early_ns < allowed_ns ? early_ns : allowed_ns);
-}
-
-/* Nothing to read: sleep until a packet comes or shortly before the next is due; when that is near, return at once. */
 static int wait_for_work(struct link *link)
 {
-	uint64_t next_ns = next_due_ns(link), now_ns = (uint64_t)wr_clock_ns(), sleep_ns;
-	struct timespec timeout;
+	uint64_t now_ns = (uint64_t)wr_clock_ns();
+	uint64_t sleep_ns = wr_lab_pacer_sleep_ns(&link->pacer, next_due_ns(link), now_ns);
 
-	if (next_ns <= now_ns)
-		return 0;
-	if (next_ns == WR_UNSET) {
-		link->spin_from_ns = 0;
-		return sleep_for(link, 0, NULL);
-	}
-	sleep_ns = choose_sleep_ns(link, next_ns - now_ns, now_ns);
-	if (sleep_ns == 0) {
-		link->spin_from_ns = now_ns;
-		return 0;
-	}
-	link->spin_from_ns = 0;
-	timeout.tv_sec = (time_t)(sleep_ns / WR_NS_PER_S);
-	timeout.tv_nsec = (long)(sleep_ns % WR_NS_PER_S);
-	return sleep_for(link, sleep_ns, &timeout);
+	follow_pacer(link);
+	return sleep_ns ? sleep_for(link, sleep_ns, now_ns) : 0;
 }
 
 static int link_init(struct link *link, const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *config,
@@ -356,11 +273,12 @@ int wr_lab_link_run(const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *co
 			for (int way = 0; way < WR_LAB_N_ENDS; way++)
 				release_due(&link, &link.ways[way]);
 		}
-		stay_fair(&link);
-		if (n == 0)
+		if (n == 0) {
 			rc = wait_for_work(&link);
-		else
-			link.spin_from_ns = 0;
+			continue;
+		}
+		wr_lab_pacer_worked(&link.pacer, (uint64_t)wr_clock_ns());
+		follow_pacer(&link);
 	}
 	wr_lab_pool_deinit(&link.pool);
 	return wr_err_errno(err, WEIR_ERR_HOST, "ppoll", -rc, "the link's devices are gone");

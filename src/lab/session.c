@@ -380,8 +380,8 @@ static void note_shortcomings(struct init *init)
 		uint64_t n = wr_lab_bed_overflows(&init->bed, end);
 
 		if (late_ns > bound_ns)
-			say(init, "the link was late: one in a hundred of %s's packets left %s after it was due; other work"
-				  " kept the CPU busy", wr_lab_end_names[end], wr_time_text(late, (double)late_ns));
+			say(init, "the link was late: one in a hundred of %s's packets left %s after it was due: the CPU had"
+				  " too much to do", wr_lab_end_names[end], wr_time_text(late, (double)late_ns));
 		init->counters->ways[end].n_overflow_packets = n;
 		if (n)
 			say(init, "%s sent faster than the link could read: %llu packets were lost in its device",
