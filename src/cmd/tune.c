@@ -107,6 +107,7 @@ static int tune_target(struct tune_command *chosen, const char *target, struct w
 	struct wr_report_head head = {.schema = "weir.tune/1", .command = "tune", .target = target};
 	struct wr_tune_options wanted = {
 		.plan = chosen->measuring.plan, .budget_ns = chosen->budget_ns, .max_bytes = chosen->max_bytes,
+		.max_rate_bps = chosen->max_rate_bps,
 		.pairs = chosen->pairs, .tolerance_ratio = chosen->tolerance_ratio, .strategy = chosen->strategy, .say = say,
 		.context = chosen,
 	};

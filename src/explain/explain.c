@@ -84,29 +84,43 @@ static void sort(struct wr_verdict *verdict)
 	}
 }
 
+/* Why no buffer would help with a cause, and what would: somebody else's program, or the path. */
 static void refuse(struct wr_verdict *verdict)
 {
 	static const struct {
-		const char *cause, *why;
+		const char *cause, *why, *action, *helps;
 	} rows[] = {
-		{"reader-limited", "the reading program is the limit: a larger buffer only holds more unread data"},
-		{"writer-limited", "the writing program is the limit: buffers stay empty whatever their size"},
-		{"path-limited", "the path is full: a larger buffer only adds delay"},
-		{"bufferbloat", "the path is full and its queue is long: a larger buffer only adds delay"},
-		{"loss-limited", "losses keep the congestion window small: a larger buffer would stay unused"},
-		{"cpu-limited", "a CPU is used up: a larger buffer does not make it faster"},
-		{"ramp-limited", "the transfer ends in its ramp: a larger buffer would stay unused"},
-		{"unknown", "the evidence does not point to a buffer"},
-		{"noisy", "repeats differ too much to tell one setting from another"},
+		{"reader-limited", "the reading program is the limit; it would only hold more unread data", "program",
+		 "let the reading program read faster: it waits for something else (a disk, a lock, a slow consumer)"},
+		{"writer-limited", "the writing program is the limit; not even the present buffer is filled", "program",
+		 "let the writing program write sooner or more at once"},
+		{"path-limited", "the path is full; it would only add delay", "path",
+		 "a faster path, or less traffic beside this transfer"},
+		{"bufferbloat", "the path is full and its queue long; it would only add delay", "path",
+		 "an AQM at the bottleneck (fq_codel, cake); weir tune finds the smallest send buffer that keeps the rate"},
+		{"loss-limited", "losses keep the congestion window small; it would stay unused", "path",
+		 "find where segments are lost; another congestion control may bear it better: compare with -C bbr"},
+		{"cpu-limited", "a CPU is used up; it would make nothing faster", "program",
+		 "larger writes (-l), more connections on other CPUs (-P), offloads"},
+		{"ramp-limited", "the transfer ends in its ramp; it would stay unused", "program",
+		 "keep connections open and use them again, or move more on each"},
+		{"unknown", "the evidence does not point to a buffer", "none", "measure longer (-t), and the other direction (-R)"},
+		{"noisy", "repeats differ too much to tell one size from another", "none",
+		 "measure at a quieter time, or find what else uses the path and the CPUs"},
 	};
 
 	if (verdict->n_causes == 0)
 		return;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		if (strcmp(verdict->causes[0].cause, rows[i].cause) != 0)
+		struct wr_advice *advice;
+
+		if (!is(&verdict->causes[0], rows[i].cause))
 			continue;
 		wr_verdict_refuse(verdict, "sndbuf", "%s", rows[i].why);
 		wr_verdict_refuse(verdict, "rcvbuf", "%s", rows[i].why);
+		verdict->n_advice = 0;
+		advice = wr_verdict_advise(verdict, rows[i].action, verdict->causes[0].side);
+		snprintf(advice->why, sizeof advice->why, "%s", rows[i].helps);
 	}
 }
 

@@ -203,7 +203,11 @@ void wr_report_verdict_text(FILE *out, const struct wr_verdict *verdict)
 		fprintf(out, "%s%s\n", other->n_proofs ? ": " : "", other->n_proofs ? other->proofs[0].says : "");
 	}
 	if (verdict->n_refused)
-		fprintf(out, "Not this  no other buffer size: %s\n", verdict->refused[0].why);
+		fprintf(out, "Not this  a larger buffer: %s\n", verdict->refused[0].why);
+	for (size_t i = 0; i < verdict->n_advice; i++) {
+		if (!verdict->advice[i].apply[0])
+			fprintf(out, "Helps     %s\n", verdict->advice[i].why);
+	}
 }
 
 /* Bytes in flight above what SO_SNDBUF could ever hold: the Nagle tail of unaligned writes passed it by. */

@@ -185,21 +185,30 @@ static void print_proof(FILE *out, const struct wr_ab_proof *proof)
 		wr_time_text(rtt_after, proof->after_rtt_us * 1e3), proof->after);
 }
 
+static void print_setting(FILE *out, const struct wr_advice *advice, bool first)
+{
+	fprintf(out, "%s %s: %s\n", first ? "Do this   on" : "          and on", wr_side_name(advice->side), advice->why);
+	fprintf(out, "            %s\n", advice->apply);
+	if (advice->persist[0])
+		fprintf(out, "            keep it: %s\n", advice->persist);
+	if (advice->undo[0])
+		fprintf(out, "            undo:    %s\n", advice->undo);
+	if (advice->cost[0])
+		fprintf(out, "            costs    %s\n", advice->cost);
+}
+
+/* What helps beyond settings stands with the verdict already. */
 static void print_advice(FILE *out, const struct wr_verdict *verdict)
 {
-	for (size_t i = 0; i < verdict->n_advice; i++) {
-		const struct wr_advice *advice = &verdict->advice[i];
+	bool first = true;
 
-		fprintf(out, "%s %s: %s\n", i ? "          and on" : "Do this   on", wr_side_name(advice->side), advice->why);
-		fprintf(out, "            %s\n", advice->apply);
-		if (advice->persist[0])
-			fprintf(out, "            keep it: %s\n", advice->persist);
-		if (advice->undo[0])
-			fprintf(out, "            undo:    %s\n", advice->undo);
-		if (advice->cost[0])
-			fprintf(out, "            costs    %s\n", advice->cost);
+	for (size_t i = 0; i < verdict->n_advice; i++) {
+		if (!verdict->advice[i].apply[0])
+			continue;
+		print_setting(out, &verdict->advice[i], first);
+		first = false;
 	}
-	if (verdict->n_advice == 0)
+	if (first)
 		fputs("Do this   change no buffer\n", out);
 }
 

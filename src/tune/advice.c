@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "os/host.h"
 #include "tune/tune.h"
 
 static uint64_t last_number(const char *text)
@@ -52,21 +51,11 @@ static void advise_sysctl(struct wr_tuner *tuner, const struct wr_settings *afte
 	snprintf(advice->cost, sizeof advice->cost, "up to %s of kernel memory a connection; %s", size, delay);
 }
 
-/* net.core.[rw]mem_max of a side; far's as it said at the start. */
 static uint64_t core_max(const struct wr_tuner *tuner, enum wr_side side, enum wr_knob knob)
 {
-	const struct wr_end *far = &tuner->peer->host;
-	struct wr_end near;
-	uint64_t bytes = WR_UNSET;
+	const struct wr_end *end = side == WR_SIDE_FAR ? &tuner->peer->host : &tuner->near_host;
 
-	if (side == WR_SIDE_FAR)
-		return knob == WR_KNOB_SNDBUF ? far->core_wmem_max_bytes : far->core_rmem_max_bytes;
-	if (wr_end_init(&near, 0, NULL) == 0) {
-		wr_host_limits(&near);
-		bytes = knob == WR_KNOB_SNDBUF ? near.core_wmem_max_bytes : near.core_rmem_max_bytes;
-		wr_end_deinit(&near);
-	}
-	return bytes;
+	return knob == WR_KNOB_SNDBUF ? end->core_wmem_max_bytes : end->core_rmem_max_bytes;
 }
 
 /* The same for a program that sets its buffers itself. */
@@ -138,11 +127,12 @@ void wr_tune_advise_rate(struct wr_tuner *tuner, const struct wr_settings *after
 void wr_tune_advise_delay(struct wr_tuner *tuner)
 {
 	const struct wr_knee *knee = &tuner->tuning->knee;
+	size_t n_before = tuner->tuning->verdict.n_advice;
 	struct wr_advice *advice;
 	char delay[80], size[WR_UNIT_TEXT];
 
 	advise_setsockopt(tuner, knee->side, knee->knob, knee->req_bytes, tuner->tuning->proof.holds);
-	if (!tuner->tuning->verdict.n_advice)
+	if (tuner->tuning->verdict.n_advice == n_before)
 		return;
 	advice = &tuner->tuning->verdict.advice[tuner->tuning->verdict.n_advice - 1];
 	delay_words(tuner, delay, sizeof delay);

@@ -143,8 +143,8 @@ static void read_end(struct wr_plateau *plateau, const struct wr_evidence *evide
 	plateau->rtt_us = wr_measure_rtt_us(evidence, end_ns - 500000000, end_ns);
 }
 
-int wr_tune_climb(struct wr_tuner *tuner, uint64_t first_bytes, uint64_t most_bytes, struct wr_plateau *plateau,
-		  struct weir_err *err)
+int wr_tune_climb(struct wr_tuner *tuner, uint64_t first_bytes, uint64_t most_bytes, uint64_t rcvbuf_bytes,
+		  struct wr_plateau *plateau, struct weir_err *err)
 {
 	struct wr_plan plan = tuner->options->plan;
 	struct wr_evidence evidence;
@@ -155,7 +155,7 @@ int wr_tune_climb(struct wr_tuner *tuner, uint64_t first_bytes, uint64_t most_by
 	memset(plateau, 0, sizeof *plateau);
 	plateau->sndbuf_bytes = first_bytes < most_bytes ? first_bytes : most_bytes;
 	wr_tuner_knob(&plan, WR_KNOB_SNDBUF, tuner->sender_side, plateau->sndbuf_bytes);
-	wr_tuner_knob(&plan, WR_KNOB_RCVBUF, tuner->receiver_side, most_bytes);
+	wr_tuner_knob(&plan, WR_KNOB_RCVBUF, tuner->receiver_side, rcvbuf_bytes);
 	plan.bytes = WR_UNSET;
 	plan.duration_ns = 120000000000ULL + (uint64_t)(400e9 * tuner->rtt_s);
 	plan.interval_ns = 100000000;

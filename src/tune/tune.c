@@ -127,18 +127,42 @@ static void point_add(struct wr_tuner *tuner, enum wr_knob knob, enum wr_side si
 	};
 }
 
-static uint64_t most_bytes(const struct wr_tuner *tuner)
+/* The largest size that a buffer of this end may get: far's own cap, and without privilege the sysctl's. */
+static uint64_t most_bytes(const struct wr_tuner *tuner, enum wr_knob knob, enum wr_side side)
 {
 	/* The climb ends here: 32 MiB in flight is 1 Gbit/s over 250 ms. */
-	uint64_t most = 32U << 20;
+	uint64_t most = 32U << 20, core = WR_UNSET;
+	const struct wr_end *end = side == WR_SIDE_FAR ? &tuner->peer->host : &tuner->near_host;
 
-	return tuner->peer->max_buffer_bytes < most ? tuner->peer->max_buffer_bytes : most;
+	if (side == WR_SIDE_FAR && tuner->peer->max_buffer_bytes < most)
+		most = tuner->peer->max_buffer_bytes;
+	if (!end->may_force)
+		core = knob == WR_KNOB_SNDBUF ? end->core_wmem_max_bytes : end->core_rmem_max_bytes;
+	return core < most ? core : most;
 }
 
-static void sizes_fill(const struct wr_tuner *tuner, struct wr_curve_request *request, const double *multiples, size_t n,
+static void note_cap(struct wr_tuner *tuner, enum wr_knob knob, enum wr_side side, uint64_t wanted_bytes)
+{
+	uint64_t most = most_bytes(tuner, knob, side);
+	const struct wr_end *end = side == WR_SIDE_FAR ? &tuner->peer->host : &tuner->near_host;
+	char cap[WR_UNIT_TEXT];
+
+	if (wanted_bytes <= most)
+		return;
+	wr_size_text(cap, (double)most);
+	if (end->may_force)
+		wr_tuning_leave_out(tuner->tuning, "%s above %s on %s: the largest that is tried%s", wr_knob_option(knob), cap,
+				    wr_side_name(side), side == WR_SIDE_FAR ? " (weir serve --max-buffer)" : "");
+	else
+		wr_tuning_leave_out(tuner->tuning, "%s above %s on %s: net.core.%s forbids it; raise that, or run as root there",
+				    wr_knob_option(knob), cap, wr_side_name(side),
+				    knob == WR_KNOB_SNDBUF ? "wmem_max" : "rmem_max");
+}
+
+static void sizes_fill(struct wr_tuner *tuner, struct wr_curve_request *request, const double *multiples, size_t n,
 		       double base_bytes)
 {
-	uint64_t max_bytes = most_bytes(tuner);
+	uint64_t max_bytes = most_bytes(tuner, request->knob, request->side);
 
 	if (tuner->options->n_sizes) {
 		memcpy(request->sizes, tuner->options->sizes, sizeof request->sizes);
@@ -148,6 +172,8 @@ static void sizes_fill(const struct wr_tuner *tuner, struct wr_curve_request *re
 	for (size_t i = 0; i < n; i++) {
 		uint64_t bytes = (uint64_t)(multiples[i] * base_bytes) & ~1023ULL;
 
+		if (i == 0)
+			note_cap(tuner, request->knob, request->side, bytes);
 		bytes = bytes < 4096 ? 4096 : bytes > max_bytes ? max_bytes : bytes;
 		if (request->n_sizes == 0 || bytes < request->sizes[request->n_sizes - 1])
 			request->sizes[request->n_sizes++] = bytes;
@@ -201,6 +227,26 @@ static int find_knee(const struct wr_tuner *tuner, size_t from, size_t *index, d
 	*index = tuning->n_curve - 1 - knee.index;
 	*plateau_bps = knee.plateau_bps;
 	return 0;
+}
+
+/* "unset" is a point of every curve: the probe itself, or, where the user's plan pins the buffer, a run without. */
+static int measure_unset(struct wr_tuner *tuner, const struct wr_curve_request *request, const struct wr_trial *probed,
+			 struct weir_err *err)
+{
+	bool far = request->side == WR_SIDE_FAR;
+	struct wr_plan plan = tuner->options->plan;
+	uint64_t pinned = request->knob == WR_KNOB_SNDBUF ? wr_plan_sndbuf(&plan, far) : wr_plan_rcvbuf(&plan, far);
+	struct wr_trial trial = *probed;
+	int rc = 0;
+
+	if (pinned != WR_UNSET) {
+		wr_tuner_say(tuner, "curve: %s unset on %s", wr_knob_option(request->knob), wr_side_name(request->side));
+		wr_tuner_knob(&plan, request->knob, request->side, WR_UNSET);
+		rc = wr_tuner_try(tuner, &plan, tuner->run_s, &trial, NULL, err);
+	}
+	if (rc == 0)
+		point_add(tuner, request->knob, request->side, WR_UNSET, &trial);
+	return rc;
 }
 
 static int measure_curve(struct wr_tuner *tuner, const struct wr_curve_request *request, struct weir_err *err)
@@ -285,11 +331,10 @@ static void limit_text(char *out, const char *current, uint64_t max_bytes)
  * What must be in force together: the limiting end's ceiling from the knee, the other's from the same arithmetic
  * if it is the next limit.
  */
-static void settings_fill(struct wr_tuner *tuner, struct wr_settings *after, const struct wr_end *near_now,
-			  double window_per_eff)
+static void settings_fill(struct wr_tuner *tuner, struct wr_settings *after, double window_per_eff)
 {
 	const struct wr_knee *knee = &tuner->tuning->knee;
-	const struct wr_end *ends[2] = {near_now, &tuner->peer->host};
+	const struct wr_end *ends[2] = {&tuner->near_host, &tuner->peer->host};
 	const struct wr_end *sender = ends[tuner->sender_side], *receiver = ends[tuner->receiver_side];
 	double bdp = per_stream(tuner, tuner->tuning->bdp_bytes);
 	double wmem = 2 * bdp / IN_FLIGHT_PER_REQUEST, rmem = bdp / window_per_eff;
@@ -389,10 +434,14 @@ static int take_plateau(struct wr_tuner *tuner, const struct wr_trial *unset, st
 	struct wr_tuning *tuning = tuner->tuning;
 	double in_flight = per_stream(tuner, unset->bps * unset->rtt_us / 8e6);
 	uint64_t first = (uint64_t)(2 * in_flight / IN_FLIGHT_PER_REQUEST);
-	int rc = wr_tune_climb(tuner, first < 16384 ? 16384 : first & ~1023ULL, most_bytes(tuner), plateau, err);
+	int rc = wr_tune_climb(tuner, first < 16384 ? 16384 : first & ~1023ULL,
+			       most_bytes(tuner, WR_KNOB_SNDBUF, tuner->sender_side),
+			       most_bytes(tuner, WR_KNOB_RCVBUF, tuner->receiver_side), plateau, err);
 
 	if (rc != 0)
 		return rc;
+	if (plateau->capped)
+		note_cap(tuner, WR_KNOB_SNDBUF, tuner->sender_side, plateau->sndbuf_bytes + 1);
 	if (plateau->bps > tuning->capacity_bps)
 		tuning->capacity_bps = plateau->bps;
 	tuning->bdp_bytes = tuning->capacity_bps * tuning->rtt_min_us / 8e6;
@@ -408,17 +457,19 @@ static int search_rate(struct wr_tuner *tuner, const struct wr_trial *unset, str
 	struct wr_curve_request request = {.knob = at_sender ? WR_KNOB_SNDBUF : WR_KNOB_RCVBUF, .side = first->side};
 	struct wr_plateau plateau;
 	struct wr_settings after;
-	struct wr_end near_now;
 	size_t from, index;
 	int rc = take_plateau(tuner, unset, &plateau, err);
 
 	if (rc != 0)
 		return rc;
-	request.other_bytes = at_sender ? most_bytes(tuner) : plateau.sndbuf_bytes;
+	request.other_bytes =
+		at_sender ? most_bytes(tuner, WR_KNOB_RCVBUF, tuner->receiver_side) : plateau.sndbuf_bytes;
 	sizes_fill(tuner, &request, rate_multiples, sizeof rate_multiples / sizeof rate_multiples[0],
 		   per_stream(tuner, tuning->bdp_bytes) /
 			   (at_sender ? IN_FLIGHT_PER_REQUEST : 2 * plateau.window_per_eff_ratio));
-	point_add(tuner, request.knob, request.side, WR_UNSET, unset);
+	rc = measure_unset(tuner, &request, unset, err);
+	if (rc != 0)
+		return rc;
 	from = tuning->n_curve;
 	rc = measure_curve(tuner, &request, err);
 	if (rc != 0)
@@ -440,11 +491,7 @@ static int search_rate(struct wr_tuner *tuner, const struct wr_trial *unset, str
 	}
 	if (rc != 0)
 		return rc;
-	if (wr_end_init(&near_now, 0, err) < 0)
-		return -1;
-	wr_host_limits(&near_now);
-	settings_fill(tuner, &after, &near_now, plateau.window_per_eff_ratio);
-	wr_end_deinit(&near_now);
+	settings_fill(tuner, &after, plateau.window_per_eff_ratio);
 	return prove_rate(tuner, &after, err);
 }
 
@@ -491,7 +538,9 @@ static int search_delay(struct wr_tuner *tuner, const struct wr_trial *unset, st
 
 	sizes_fill(tuner, &request, delay_multiples, sizeof delay_multiples / sizeof delay_multiples[0],
 		   per_stream(tuner, tuning->bdp_bytes) / IN_FLIGHT_PER_REQUEST);
-	point_add(tuner, request.knob, request.side, WR_UNSET, unset);
+	rc = measure_unset(tuner, &request, unset, err);
+	if (rc != 0)
+		return rc;
 	from = tuning->n_curve;
 	rc = measure_curve(tuner, &request, err);
 	if (rc != 0)
@@ -580,6 +629,10 @@ int wr_tune(struct wr_peer *peer, const struct wr_tune_options *options, struct 
 	int rc;
 
 	memset(tuning, 0, sizeof *tuning);
+	if (wr_end_init(&tuner.near_host, 0, err) < 0)
+		return -1;
+	wr_host_limits(&tuner.near_host);
+	tuner.near_host.may_force = wr_socket_may_force();
 	tuning->plan = options->plan;
 	tuning->expected_s = expected_s(&tuner);
 	wr_tuner_say(&tuner, "expects to spend up to %.0f s; the bytes follow from the first transfer's rate", tuning->expected_s);
@@ -595,6 +648,9 @@ int wr_tune(struct wr_peer *peer, const struct wr_tune_options *options, struct 
 		else
 			rc = repeat_baseline(&tuner, trial.bps, err);
 	}
+	wr_end_deinit(&tuner.near_host);
+	if (options->max_rate_bps != WR_UNSET && wr_verdict_is(&tuning->verdict, "writer-limited"))
+		wr_tuning_leave_out(tuning, "rates above --max-rate: what limits the path beyond it was not seen");
 	tuning->wall_s = elapsed_s(&tuner);
 	tuning->complete = rc == 0;
 	return rc;

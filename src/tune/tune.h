@@ -11,6 +11,7 @@
 
 /*
  * @budget_ns, @max_bytes: bounds of the whole, WR_UNSET none
+ * @max_rate_bps: that the plan's writers are paced to in all, WR_UNSET not
  * @pairs: of the proof, 6 at least for an exact test to reach p < 0.05
  * @strategy: name of a row of wr_strategies
  * @sizes: of the curve, descending, instead of those that follow from the path; n_sizes of them, 0 none
@@ -18,7 +19,7 @@
  */
 struct wr_tune_options {
 	struct wr_plan plan;
-	uint64_t budget_ns, max_bytes, pairs;
+	uint64_t budget_ns, max_bytes, max_rate_bps, pairs;
 	double tolerance_ratio;
 	const char *strategy;
 	uint64_t sizes[WR_MAX_CURVE];
@@ -32,6 +33,7 @@ struct wr_tuner {
 	struct wr_peer *peer;
 	const struct wr_tune_options *options;
 	struct wr_tuning *tuning;
+	struct wr_end near_host;
 	int64_t began_ns;
 	double rtt_s, run_s, rate_bps;
 	enum wr_side sender_side, receiver_side;
@@ -128,9 +130,9 @@ struct wr_plateau {
 	bool capped;
 };
 
-/* wr_tune_climb - from @first_bytes up to @most_bytes, on one connection. Return: 0; 1 stopped; -1. */
-int wr_tune_climb(struct wr_tuner *tuner, uint64_t first_bytes, uint64_t most_bytes, struct wr_plateau *plateau,
-		  struct weir_err *err);
+/* wr_tune_climb - SO_SNDBUF from @first_bytes up to @most_bytes with SO_RCVBUF @rcvbuf_bytes, on one connection. Return: 0; 1 stopped; -1. */
+int wr_tune_climb(struct wr_tuner *tuner, uint64_t first_bytes, uint64_t most_bytes, uint64_t rcvbuf_bytes,
+		  struct wr_plateau *plateau, struct weir_err *err);
 double wr_tune_climb_seconds(const struct wr_tuner *tuner);
 
 /* -- proof -- */
