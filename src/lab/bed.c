@@ -113,24 +113,22 @@ static int end_init(struct wr_lab_bed *bed, int end, const struct wr_lab_config 
 	return 0;
 }
 
-/* The host's names, then ours: near and far stand for IPv4 first, as most tools take the first. */
+/* Our names before the host's, IPv4 before IPv6, as most tools take the first. */
 static int write_hosts(const char *path, bool ipv6)
 {
 	FILE *in = fopen("/etc/hosts", "re"), *out = fopen(path, "we");
-	int c, last = '\n', rc;
+	int c, rc;
 
+	for (int end = 0; out && end < WR_LAB_N_ENDS; end++)
+		fprintf(out, "%s %s\n", ipv4_addresses[end], wr_lab_end_names[end]);
+	for (int end = 0; out && ipv6 && end < WR_LAB_N_ENDS; end++)
+		fprintf(out, "%s %s\n", ipv6_addresses[end], wr_lab_end_names[end]);
 	while (in && out && (c = getc(in)) != EOF)
-		last = putc(c, out);
+		putc(c, out);
 	if (in)
 		fclose(in);
 	if (!out)
 		return -1;
-	if (last != '\n')
-		putc('\n', out);
-	for (int end = 0; end < WR_LAB_N_ENDS; end++)
-		fprintf(out, "%s %s\n", ipv4_addresses[end], wr_lab_end_names[end]);
-	for (int end = 0; ipv6 && end < WR_LAB_N_ENDS; end++)
-		fprintf(out, "%s %s\n", ipv6_addresses[end], wr_lab_end_names[end]);
 	rc = ferror(out);
 	return fclose(out) == 0 && rc == 0 ? 0 : -1;
 }
@@ -141,6 +139,7 @@ static int write_hosts(const char *path, bool ipv6)
  */
 static int mount_hosts(bool *hosts, struct weir_err *err)
 {
+	bool ipv6 = access("/proc/sys/net/ipv6", F_OK) == 0; /* while the old /proc is still there */
 	int rc;
 
 	*hosts = access("/etc/hosts", F_OK) == 0;
@@ -148,7 +147,7 @@ static int mount_hosts(bool *hosts, struct weir_err *err)
 		return 0;
 	if (mount("weir", "/proc", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=4m") < 0)
 		return wr_err_errno(err, WEIR_ERR_HOST, "mount tmpfs", errno, "can't mount a tmpfs for /etc/hosts");
-	rc = write_hosts("/proc/hosts", true);
+	rc = write_hosts("/proc/hosts", ipv6);
 	if (rc == 0)
 		rc = mount("/proc/hosts", "/etc/hosts", NULL, MS_BIND, NULL);
 	if (rc < 0)

@@ -13,20 +13,25 @@
 
 #define SMALL_STRIDE_BYTES 2048
 #define LARGE_STRIDE_BYTES (68 * 1024)
-/* 512 MiB of packets up to MTU 1500 and 1 GiB of larger ones: 10 Gbit/s x 1 s both ways, reserved, not used. */
+/* The most that may be under way in both directions: 512 MiB of small packets and 1 GiB of large ones. */
 #define N_SMALL 262144
 #define N_LARGE 16384
+#define MIN_SLOTS 2048
 /* One packet makes at most so many pieces: 64 KiB in segments of 48 bytes; in pieces larger than a small slot. */
 #define RESERVE_SMALL 1400
 #define RESERVE_LARGE 36
 
 static int reserve(struct wr_lab_pool *pool, int size, size_t stride_bytes, size_t n_slots, struct weir_err *err)
 {
-	void *base = mmap(NULL, stride_bytes * n_slots, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *base = MAP_FAILED;
 
+	/* A system that counts reservations as use (vm.overcommit_memory 2) may grant less. */
+	for (; base == MAP_FAILED && n_slots >= MIN_SLOTS; n_slots /= 2)
+		base = mmap(NULL, stride_bytes * n_slots, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED)
 		return wr_err_memory(err, "packet buffers");
+	n_slots *= 2; /* the step after the one that succeeded */
 	pool->sizes[size].base = base;
 	pool->sizes[size].stride_bytes = stride_bytes;
 	pool->sizes[size].data_bytes = stride_bytes - sizeof(struct wr_lab_packet);

@@ -35,7 +35,7 @@
 
 #define GRACE_NS (5 * WR_NS_PER_S)
 /* A signal to the whole process group reaches near directly; the caller's copy arrives within this time. */
-#define SAME_SIGNAL_NS (100 * WR_NS_PER_MS)
+#define SAME_SIGNAL_NS (500 * WR_NS_PER_MS)
 #define LISTEN_WAIT_NS (2 * WR_NS_PER_S)
 #define LISTEN_POLL_MS 2
 #define FAR_END_NS (1 * WR_NS_PER_S)
