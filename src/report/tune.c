@@ -212,7 +212,7 @@ static void print_advice(FILE *out, const struct wr_verdict *verdict)
 		fputs("Do this   change no buffer\n", out);
 }
 
-/* The first size well above the knee whose delay says what more of it costs. */
+/* The largest size above the knee, if its delay says what more of it costs. */
 static void print_not_this(FILE *out, const struct wr_tuning *tuning)
 {
 	const struct wr_knee *knee = &tuning->knee;
@@ -221,10 +221,11 @@ static void print_not_this(FILE *out, const struct wr_tuning *tuning)
 	for (size_t i = 0; i < tuning->n_curve && knee->goal == WR_GOAL_RATE && knee->req_bytes; i++) {
 		const struct wr_curve_point *point = &tuning->curve[i];
 
-		if (point->req_bytes == WR_UNSET || (double)point->req_bytes < 1.5 * (double)knee->req_bytes)
+		if (point->req_bytes == WR_UNSET || (double)point->req_bytes < 1.25 * (double)knee->req_bytes ||
+		    point->rtt_loaded_us < 1.1 * knee->rtt_loaded_us)
 			continue;
 		fprintf(out, "Not this  a larger %s than %s adds only delay: %s gives %s, RTT %s\n", wr_knob_option(knee->knob),
-			wr_size_text(knee_size, 1.25 * (double)knee->req_bytes), wr_size_text(size, (double)point->req_bytes),
+			wr_size_text(knee_size, (double)knee->req_bytes), wr_size_text(size, (double)point->req_bytes),
 			wr_rate_text(rate, point->throughput_bps), wr_time_text(rtt, point->rtt_loaded_us * 1e3));
 		return;
 	}

@@ -77,8 +77,7 @@ static struct wr_progress receiver_now(const struct wr_run *run)
 	return now;
 }
 
-/* Return: 0; 1 stopped; -1. */
-static int rate_now(struct wr_tuner *tuner, struct wr_run *run, double *bps, struct weir_err *err)
+int wr_tuner_rate(struct wr_tuner *tuner, struct wr_run *run, double *bps, struct weir_err *err)
 {
 	int rc = wr_tuner_wait(tuner, run, wr_tuner_settle_s(tuner), err);
 	struct wr_progress from = receiver_now(run), to;
@@ -96,7 +95,7 @@ static int climb(struct wr_tuner *tuner, struct wr_run *run, uint64_t most_bytes
 	int rc = wr_tuner_wait(tuner, run, ramp_s(tuner), err);
 
 	if (rc == 0)
-		rc = rate_now(tuner, run, &plateau->bps, err);
+		rc = wr_tuner_rate(tuner, run, &plateau->bps, err);
 	for (int step = 0; step < MAX_STEPS && rc == 0; step++) {
 		uint64_t bytes = (uint64_t)(STEP * (double)plateau->sndbuf_bytes) & ~1023ULL, eff_bytes;
 		char size[WR_UNIT_TEXT];
@@ -110,7 +109,7 @@ static int climb(struct wr_tuner *tuner, struct wr_run *run, uint64_t most_bytes
 		wr_tuner_say(tuner, "plateau: SO_SNDBUF %s", wr_size_text(size, (double)bytes));
 		if (wr_run_resize(run, tuner->sender_side == WR_SIDE_FAR, false, bytes, &eff_bytes, err) < 0)
 			return -1;
-		rc = rate_now(tuner, run, &bps, err);
+		rc = wr_tuner_rate(tuner, run, &bps, err);
 		if (rc != 0 || bps < plateau->bps)
 			return rc;
 		plateau->sndbuf_bytes = bytes;

@@ -11,6 +11,9 @@
 #include "base/units.h"
 #include "tune/tune.h"
 
+#define GROWTH_RATIO 1.03
+#define MAX_WAITS 4
+
 static double staircase_seconds(const struct wr_tuner *tuner, size_t n_sizes)
 {
 	return tuner->run_s + (double)n_sizes * (wr_tuner_settle_s(tuner) + wr_tuner_measure_s(tuner));
@@ -21,10 +24,27 @@ struct step {
 	int64_t from_ns, to_ns;
 };
 
+/* At the top the congestion window may still be growing; the steps below it need it grown. Return: 0; 1; -1. */
+static int wait_for_top(struct wr_tuner *tuner, struct wr_run *run, struct weir_err *err)
+{
+	double before, now;
+	int rc = wr_tuner_wait(tuner, run, tuner->run_s / 2, err);
+
+	if (rc == 0)
+		rc = wr_tuner_rate(tuner, run, &now, err);
+	for (int i = 0; i < MAX_WAITS && rc == 0; i++) {
+		before = now;
+		rc = wr_tuner_rate(tuner, run, &now, err);
+		if (now < GROWTH_RATIO * before)
+			break;
+	}
+	return rc;
+}
+
 static int walk_down(struct wr_tuner *tuner, struct wr_run *run, const struct wr_curve_request *request,
 		     struct step *steps, size_t *n_steps, struct weir_err *err)
 {
-	int rc = wr_tuner_wait(tuner, run, tuner->run_s, err);
+	int rc = wait_for_top(tuner, run, err);
 
 	for (size_t i = 0; i < request->n_sizes && rc == 0; i++) {
 		struct step *step = &steps[i];

@@ -31,7 +31,11 @@
 #define STANDING_QUEUE_RATIO 1.5
 #define STANDING_QUEUE_US 5000
 
-static const double rate_multiples[] = {1.7, 1.4, 1.2, 1.1, 1.0, 0.9, 0.7, 0.5, 0.25};
+/*
+ * Of BDP / IN_FLIGHT_PER_REQUEST. The first stays so small that with full super-packets (1.6 bytes in flight a byte
+ * asked for) path and a queue of one BDP still hold it: a loss at the top would spoil every step below.
+ */
+static const double rate_multiples[] = {1.4, 1.25, 1.1, 1.0, 0.9, 0.8, 0.7, 0.5, 0.25};
 static const double delay_multiples[] = {3.0, 2.0, 1.6, 1.4, 1.25, 1.1, 1.0, 0.8};
 
 /* -- sizes of things -- */

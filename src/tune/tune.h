@@ -81,6 +81,9 @@ void wr_tuner_knob(struct wr_plan *plan, enum wr_knob knob, enum wr_side side, u
 /* wr_tuner_wait - let @run go on for @seconds. Return: 0; 1 stopped; -1. */
 int wr_tuner_wait(struct wr_tuner *tuner, struct wr_run *run, double seconds, struct weir_err *err);
 
+/* wr_tuner_rate - settle, then measure the receiver's rate of @run. Return: 0; 1 stopped; -1. */
+int wr_tuner_rate(struct wr_tuner *tuner, struct wr_run *run, double *bps, struct weir_err *err);
+
 /* How long after a step of a live buffer the flow takes to follow, and how long it is measured then. */
 double wr_tuner_settle_s(const struct wr_tuner *tuner);
 double wr_tuner_measure_s(const struct wr_tuner *tuner);
