@@ -24,21 +24,13 @@ static int evidence_write(const char *path, const struct wr_evidence *evidence, 
 	return wr_err_hint(err, "is there room on that disk, and may you write there?");
 }
 
-static void print_line(json_t *object)
-{
-	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(8));
-	putchar('\n');
-	json_decref(object);
-	fflush(stdout);
-}
-
 static bool on_interval(void *context, const struct wr_interval *interval, uint64_t bytes)
 {
 	const struct wr_measuring *chosen = context;
 
 	(void)bytes;
 	if (chosen->json_stream) {
-		print_line(wr_report_interval_json(interval));
+		wr_report_line(wr_report_interval_json(interval), stdout);
 	} else if (!chosen->json && !chosen->quiet) {
 		wr_report_interval_text(stdout, interval);
 		fflush(stdout);
@@ -60,7 +52,7 @@ static int report(const struct wr_measuring *chosen, struct wr_report_head *head
 		rc = 0;
 		head->complete = evidence->complete;
 		if (chosen->json_stream)
-			print_line(wr_report_run_json(head, evidence, result, &verdict));
+			wr_report_line(wr_report_run_json(head, evidence, result, &verdict), stdout);
 		else if (chosen->json)
 			wr_report_print(wr_report_run_json(head, evidence, result, &verdict), stdout);
 		else

@@ -75,7 +75,7 @@ static void options_init(void)
 	/* A tuning decides the length of its runs itself. */
 	for (const struct wr_option *row = wr_measuring_options; row->name; row++) {
 		if (strcmp(row->name, "time") != 0 && strcmp(row->name, "bytes") != 0 && strcmp(row->name, "interval") != 0 &&
-		    strcmp(row->name, "evidence") != 0 && strcmp(row->name, "json-stream") != 0)
+		    strcmp(row->name, "evidence") != 0)
 			options[n++] = *row;
 	}
 	for (const struct wr_option *row = own_options; row->name; row++)
@@ -88,6 +88,10 @@ static void say(void *context, const char *text)
 	struct tune_command *chosen = context;
 	double seconds = (double)(wr_clock_ns() - chosen->began_ns) / 1e9;
 
+	if (chosen->measuring.json_stream) {
+		wr_report_line(json_pack("{s:f,s:s}", "t_s", seconds, "doing", text), stdout);
+		return;
+	}
 	if (chosen->measuring.quiet)
 		return;
 	if (isatty(STDERR_FILENO))
@@ -98,7 +102,7 @@ static void say(void *context, const char *text)
 
 static void say_end(const struct tune_command *chosen)
 {
-	if (!chosen->measuring.quiet && isatty(STDERR_FILENO))
+	if (!chosen->measuring.quiet && !chosen->measuring.json_stream && isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 }
 
@@ -130,7 +134,9 @@ static int tune_target(struct tune_command *chosen, const char *target, struct w
 		return -1;
 	head.duration_s = tuning->wall_s;
 	head.complete = tuning->complete;
-	if (chosen->measuring.json)
+	if (chosen->measuring.json_stream)
+		wr_report_line(wr_report_tune_json(&head, tuning), stdout);
+	else if (chosen->measuring.json)
 		wr_report_print(wr_report_tune_json(&head, tuning), stdout);
 	else
 		wr_report_tune_text(stdout, tuning, target);
@@ -160,9 +166,9 @@ static int run(int argc, char **argv)
 	if (rc)
 		return rc == 1 ? 0 : rc;
 	if (check(&chosen, &err) < 0)
-		return wr_command_fail(&wr_command_tune, &err, chosen.measuring.json);
+		return wr_command_fail(&wr_command_tune, &err, chosen.measuring.json || chosen.measuring.json_stream);
 	wr_stop_catch();
-	rc = tune_target(&chosen, target, &err) < 0 ? wr_command_fail(&wr_command_tune, &err, chosen.measuring.json)
+	rc = tune_target(&chosen, target, &err) < 0 ? wr_command_fail(&wr_command_tune, &err, chosen.measuring.json || chosen.measuring.json_stream)
 						    : wr_stop_status();
 	if (wr_measuring_flush(&wr_command_tune) < 0 && rc == 0)
 		rc = WEIR_ERR_HOST;

@@ -25,3 +25,16 @@ void wr_tuning_leave_out(struct wr_tuning *tuning, const char *format, ...)
 	vsnprintf(tuning->left_out[tuning->n_left_out++], WR_SENTENCE, format, args);
 	va_end(args);
 }
+
+void wr_proof_setting_add(struct wr_ab_proof *proof, enum wr_side side, const char *name, const char *before,
+			  const char *after)
+{
+	struct wr_proof_setting *setting;
+
+	if (proof->n_settings == WR_MAX_PROOF_SETTINGS)
+		return;
+	setting = &proof->settings[proof->n_settings++];
+	snprintf(setting->key, sizeof setting->key, "%s %s", wr_side_name(side), name);
+	snprintf(setting->before, sizeof setting->before, "%s", before);
+	snprintf(setting->after, sizeof setting->after, "%s", after);
+}

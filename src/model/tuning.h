@@ -33,11 +33,18 @@ struct wr_knee {
 	double throughput_bps, rtt_loaded_us, tolerance_ratio, plateau_bps;
 };
 
+/* One setting of a proof: its key ("near net.ipv4.tcp_wmem"), as it was, as advised. */
+struct wr_proof_setting {
+	char key[64], before[64], after[64];
+};
+
+#define WR_MAX_PROOF_SETTINGS 6
+
 /*
  * Interleaved pairs of fresh connections: without and with all settings of the advice.
  *
  * @ratio: geometric mean of after/before rates; @ci95_ratio its 95 % interval; @p of the sign-flip test
- * @before, @after: the settings in words
+ * @settings: what differed between the before and the after runs
  * @sysctls: the sysctls themselves were in force in the after runs (a lab); else sizes set by setsockopt
  */
 struct wr_ab_proof {
@@ -45,7 +52,8 @@ struct wr_ab_proof {
 	double before_runs_bps[WR_MAX_PAIRS], after_runs_bps[WR_MAX_PAIRS];
 	double before_bps, after_bps, ratio, ci95_ratio[2], p, mde_ratio;
 	double before_rtt_us, after_rtt_us;
-	char before[160], after[240];
+	struct wr_proof_setting settings[WR_MAX_PROOF_SETTINGS];
+	size_t n_settings;
 	bool sysctls, holds;
 };
 
@@ -73,6 +81,10 @@ struct wr_tuning {
 	uint64_t bytes;
 	bool complete;
 };
+
+/* wr_proof_setting_add - note a setting; @side near or far. */
+void wr_proof_setting_add(struct wr_ab_proof *proof, enum wr_side side, const char *name, const char *before,
+			  const char *after);
 
 /* wr_tuning_leave_out - note what a budget cut. */
 void wr_tuning_leave_out(struct wr_tuning *tuning, const char *format, ...) __attribute__((format(printf, 2, 3)));

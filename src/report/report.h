@@ -26,6 +26,9 @@ json_t *wr_report_head_json(const struct wr_report_head *head, const struct wr_p
 /* wr_report_print - one JSON object on @out, then drop the reference. */
 void wr_report_print(json_t *object, FILE *out);
 
+/* wr_report_line - the same on one line, flushed: an object of a stream. */
+void wr_report_line(json_t *object, FILE *out);
+
 /* -- weir run -- */
 
 json_t *wr_report_run_json(const struct wr_report_head *head, const struct wr_evidence *evidence,

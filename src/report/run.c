@@ -35,6 +35,14 @@ void wr_report_print(json_t *object, FILE *out)
 	json_decref(object);
 }
 
+void wr_report_line(json_t *object, FILE *out)
+{
+	json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(8));
+	fputc('\n', out);
+	json_decref(object);
+	fflush(out);
+}
+
 static void set_number(json_t *object, const char *key, double value)
 {
 	if (isfinite(value) && value >= 0)

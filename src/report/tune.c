@@ -72,13 +72,18 @@ static json_t *runs_json(const double *runs_bps, size_t n)
 
 static json_t *proof_json(const struct wr_ab_proof *proof)
 {
-	json_t *object = json_pack("{s:I,s:s,s:s,s:o,s:o,s:o,s:[o,o],s:o,s:o,s:o,s:b}", "pairs", (json_int_t)proof->pairs,
-				   "before", proof->before, "after", proof->after, "before_bps", whole(proof->before_bps),
+	json_t *before = json_object(), *after = json_object();
+	json_t *object = json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:[o,o],s:o,s:o,s:o,s:b}", "pairs", (json_int_t)proof->pairs,
+				   "before", before, "after", after, "before_bps", whole(proof->before_bps),
 				   "after_bps", whole(proof->after_bps), "ratio", rounded(proof->ratio), "ci95_ratio",
 				   rounded(proof->ci95_ratio[0]), rounded(proof->ci95_ratio[1]), "p", rounded(proof->p),
 				   "before_rtt_us", whole(proof->before_rtt_us), "after_rtt_us", whole(proof->after_rtt_us),
 				   "holds", proof->holds);
 
+	for (size_t i = 0; i < proof->n_settings; i++) {
+		json_object_set_new(before, proof->settings[i].key, json_string(proof->settings[i].before));
+		json_object_set_new(after, proof->settings[i].key, json_string(proof->settings[i].after));
+	}
 	json_object_set_new(object, "min_effect_ratio", rounded(proof->mde_ratio));
 	json_object_set_new(object, "before_runs_bps", runs_json(proof->before_runs_bps, proof->pairs));
 	json_object_set_new(object, "after_runs_bps", runs_json(proof->after_runs_bps, proof->pairs));
@@ -181,8 +186,11 @@ static void print_proof(FILE *out, const struct wr_ab_proof *proof)
 	fprintf(out, "Proof     %s -> %s, x%.2f (95 %% CI %.2f-%.2f, p %.3f, %zu interleaved pairs)%s\n",
 		wr_rate_text(before, proof->before_bps), wr_rate_text(after, proof->after_bps), proof->ratio,
 		proof->ci95_ratio[0], proof->ci95_ratio[1], proof->p, proof->pairs, proof->holds ? "" : ": not proved");
-	fprintf(out, "          RTT under load %s -> %s; with %s\n", wr_time_text(rtt_before, proof->before_rtt_us * 1e3),
-		wr_time_text(rtt_after, proof->after_rtt_us * 1e3), proof->after);
+	fprintf(out, "          RTT under load %s -> %s\n", wr_time_text(rtt_before, proof->before_rtt_us * 1e3),
+		wr_time_text(rtt_after, proof->after_rtt_us * 1e3));
+	for (size_t i = 0; i < proof->n_settings; i++)
+		fprintf(out, "          %s %s %s instead of %s\n", i ? "and " : "with", proof->settings[i].key,
+			proof->settings[i].after, proof->settings[i].before);
 }
 
 static void print_setting(FILE *out, const struct wr_advice *advice, bool first)

@@ -374,24 +374,35 @@ static void settings_fill(struct wr_tuner *tuner, struct wr_settings *after, dou
 		after->before.rmem[tuner->receiver_side][0] = '\0';
 }
 
-static void settings_words(struct wr_tuner *tuner, const struct wr_settings *after)
+static void add_buffer(struct wr_tuner *tuner, const struct wr_settings *after, enum wr_knob knob, enum wr_side side)
 {
-	struct wr_ab_proof *proof = &tuner->tuning->proof;
-	size_t used = 0;
+	bool far = side == WR_SIDE_FAR, send = knob == WR_KNOB_SNDBUF;
+	const struct wr_plan *before = &tuner->options->plan;
+	uint64_t was = send ? wr_plan_sndbuf(before, far) : wr_plan_rcvbuf(before, far);
+	uint64_t is = send ? wr_plan_sndbuf(&after->plan, far) : wr_plan_rcvbuf(&after->plan, far);
+	char texts[2][24] = {"unset", "unset"};
 
-	snprintf(proof->before, sizeof proof->before, "nothing set");
-	for (int side = 0; side < 2; side++) {
+	if (was == is)
+		return;
+	if (was != WR_UNSET)
+		snprintf(texts[0], sizeof texts[0], "%llu", (unsigned long long)was);
+	if (is != WR_UNSET)
+		snprintf(texts[1], sizeof texts[1], "%llu", (unsigned long long)is);
+	wr_proof_setting_add(&tuner->tuning->proof, side, wr_knob_option(knob), texts[0], texts[1]);
+}
+
+static void settings_list(struct wr_tuner *tuner, const struct wr_settings *after)
+{
+	for (int side = 0; side < 2 && after->sysctls; side++) {
 		if (after->limits.wmem[side][0])
-			used += (size_t)snprintf(proof->after + used, sizeof proof->after - used, "%stcp_wmem \"%s\" on %s",
-						 used ? ", " : "", after->limits.wmem[side], wr_side_name(side));
-		if (after->limits.rmem[side][0] && used < sizeof proof->after)
-			used += (size_t)snprintf(proof->after + used, sizeof proof->after - used, "%stcp_rmem \"%s\" on %s",
-						 used ? ", " : "", after->limits.rmem[side], wr_side_name(side));
+			wr_proof_setting_add(&tuner->tuning->proof, side, "net.ipv4.tcp_wmem", after->before.wmem[side],
+					     after->limits.wmem[side]);
+		if (after->limits.rmem[side][0])
+			wr_proof_setting_add(&tuner->tuning->proof, side, "net.ipv4.tcp_rmem", after->before.rmem[side],
+					     after->limits.rmem[side]);
 	}
-	if (!used)
-		snprintf(proof->after, sizeof proof->after, "socket buffers unset");
-	else if (!after->sysctls && used < sizeof proof->after)
-		snprintf(proof->after + used, sizeof proof->after - used, " (same sizes, set by setsockopt)");
+	add_buffer(tuner, after, WR_KNOB_SNDBUF, tuner->sender_side);
+	add_buffer(tuner, after, WR_KNOB_RCVBUF, tuner->receiver_side);
 }
 
 static void refuse_unproved(struct wr_tuner *tuner, const char *why)
@@ -414,7 +425,7 @@ static int prove_rate(struct wr_tuner *tuner, const struct wr_settings *after, s
 		refuse_unproved(tuner, "not proved: the bounds left no room for the interleaved pairs");
 		return 0;
 	}
-	settings_words(tuner, after);
+	settings_list(tuner, after);
 	rc = wr_tune_prove(tuner, after, err);
 	if (proof->pairs > 0)
 		take_baseline(tuner, proof->before_runs_bps, proof->pairs);
@@ -506,7 +517,6 @@ static int prove_delay(struct wr_tuner *tuner, struct weir_err *err)
 	struct wr_tuning *tuning = tuner->tuning;
 	struct wr_ab_proof *proof = &tuning->proof;
 	struct wr_settings after = {.plan = tuner->options->plan};
-	char size[WR_UNIT_TEXT];
 	int rc;
 
 	if (!wr_tuner_affords(tuner, proof_seconds(tuner))) {
@@ -514,9 +524,7 @@ static int prove_delay(struct wr_tuner *tuner, struct weir_err *err)
 		return 0;
 	}
 	wr_tuner_knob(&after.plan, tuning->knee.knob, tuning->knee.side, tuning->knee.req_bytes);
-	snprintf(proof->before, sizeof proof->before, "nothing set");
-	snprintf(proof->after, sizeof proof->after, "SO_SNDBUF %s on %s", wr_size_text(size, (double)tuning->knee.req_bytes),
-		 wr_side_name(tuning->knee.side));
+	settings_list(tuner, &after);
 	rc = wr_tune_prove(tuner, &after, err);
 	if (proof->pairs > 0)
 		take_baseline(tuner, proof->before_runs_bps, proof->pairs);
