@@ -68,6 +68,11 @@ static void evaluate(struct wr_tuner *tuner, const double *before_rtt_us, const 
 	proof->mde_ratio = paired.min_effect_ratio;
 }
 
+double wr_tune_proof_seconds(const struct wr_tuner *tuner)
+{
+	return 2 * (double)tuner->options->pairs * (tuner->run_s + wr_tuner_overhead_s(tuner));
+}
+
 int wr_tune_prove(struct wr_tuner *tuner, const struct wr_settings *after, struct weir_err *err)
 {
 	struct wr_ab_proof *proof = &tuner->tuning->proof;

@@ -72,6 +72,23 @@ void wr_tuner_say(const struct wr_tuner *tuner, const char *format, ...) __attri
 /* wr_tuner_affords - whether @seconds more, at the known rate, stay within the bounds. */
 bool wr_tuner_affords(const struct wr_tuner *tuner, double seconds);
 
+/* wr_tuner_elapsed_s - since the start; wr_tuner_overhead_s - of a run, beside moving data. */
+double wr_tuner_elapsed_s(const struct wr_tuner *tuner);
+double wr_tuner_overhead_s(const struct wr_tuner *tuner);
+
+/* wr_tuner_per_stream - a figure of the path as one connection's part. */
+double wr_tuner_per_stream(const struct wr_tuner *tuner, double bytes);
+
+/* wr_tuner_baseline - take the rates of @n runs with nothing changed as the baseline. */
+void wr_tuner_baseline(struct wr_tuner *tuner, const double *runs_bps, size_t n);
+
+/*
+ * wr_tuner_most_bytes - the largest size that a buffer of an end may get: far's own cap, and without privilege the
+ * sysctl's; wr_tuner_note_cap - say what was left out when @wanted_bytes is beyond it
+ */
+uint64_t wr_tuner_most_bytes(const struct wr_tuner *tuner, enum wr_knob knob, enum wr_side side);
+void wr_tuner_note_cap(struct wr_tuner *tuner, enum wr_knob knob, enum wr_side side, uint64_t wanted_bytes);
+
 /* wr_tuner_account - count a run's bytes. */
 void wr_tuner_account(struct wr_tuner *tuner, uint64_t bytes);
 
@@ -117,6 +134,32 @@ struct wr_strategy {
 extern const struct wr_strategy *const wr_strategies[];
 const struct wr_strategy *wr_strategy_find(const char *name);
 
+/* -- from a curve to a knee -- */
+
+/* Payload in flight over the size asked of SO_SNDBUF, at least; from measurements at 20 to 100 ms. */
+#define WR_IN_FLIGHT_PER_REQUEST 1.26
+/* Points of a curve for the rate. */
+#define WR_TYPICAL_CURVE 9
+
+/* wr_tune_sizes - the user's sizes, or @multiples (descending) of @base_bytes within what is allowed. */
+void wr_tune_sizes(struct wr_tuner *tuner, struct wr_curve_request *request, const double *multiples, size_t n,
+		   double base_bytes);
+
+/*
+ * wr_tune_knee - curve, knee and confirmation into tuning->curve and ->knee
+ * @unset: what the probe measured
+ *
+ * Return: 0 confirmed; 1 stopped; 2 none, or the bounds left no room (which was noted); -1.
+ */
+int wr_tune_knee(struct wr_tuner *tuner, const struct wr_curve_request *request, enum wr_goal goal,
+		 const struct wr_trial *unset, struct weir_err *err);
+double wr_tune_confirm_seconds(const struct wr_tuner *tuner);
+
+/* -- the goals: each searches, proves and advises. Return: 0; 1 stopped; -1 -- */
+
+int wr_tune_for_rate(struct wr_tuner *tuner, const struct wr_trial *unset, struct weir_err *err);
+int wr_tune_for_delay(struct wr_tuner *tuner, const struct wr_trial *unset, struct weir_err *err);
+
 /* -- the plateau -- */
 
 /*
@@ -156,6 +199,14 @@ struct wr_settings {
 	struct wr_plan plan;
 	bool sysctls;
 };
+
+/* wr_tune_settings - what must be in force together. @window_per_eff: window over effective receive buffer. */
+void wr_tune_settings(struct wr_tuner *tuner, struct wr_settings *after, double window_per_eff);
+
+/* wr_tune_list_settings - write what @after changes into the proof. */
+void wr_tune_list_settings(struct wr_tuner *tuner, const struct wr_settings *after);
+
+double wr_tune_proof_seconds(const struct wr_tuner *tuner);
 
 /*
  * wr_tune_prove - ABBA pairs of the tuner's plan against @after

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "os/clock.h"
+#include "stat/interval.h"
 #include "tune/tune.h"
 
 void wr_tuner_say(const struct wr_tuner *tuner, const char *format, ...)
@@ -22,7 +23,7 @@ void wr_tuner_say(const struct wr_tuner *tuner, const char *format, ...)
 	tuner->options->say(tuner->options->context, text);
 }
 
-static double elapsed_s(const struct wr_tuner *tuner)
+double wr_tuner_elapsed_s(const struct wr_tuner *tuner)
 {
 	return (double)(wr_clock_ns() - tuner->began_ns) / 1e9;
 }
@@ -31,7 +32,7 @@ bool wr_tuner_affords(const struct wr_tuner *tuner, double seconds)
 {
 	const struct wr_tune_options *options = tuner->options;
 
-	if (options->budget_ns != WR_UNSET && elapsed_s(tuner) + seconds > (double)options->budget_ns / 1e9)
+	if (options->budget_ns != WR_UNSET && wr_tuner_elapsed_s(tuner) + seconds > (double)options->budget_ns / 1e9)
 		return false;
 	return options->max_bytes == WR_UNSET ||
 	       (double)tuner->tuning->bytes + seconds * tuner->rate_bps / 8 <= (double)options->max_bytes;
@@ -50,7 +51,7 @@ static bool within_bounds(void *context, const struct wr_interval *interval, uin
 	const struct wr_tune_options *options = tuner->options;
 
 	(void)interval;
-	if (options->budget_ns != WR_UNSET && elapsed_s(tuner) > (double)options->budget_ns / 1e9)
+	if (options->budget_ns != WR_UNSET && wr_tuner_elapsed_s(tuner) > (double)options->budget_ns / 1e9)
 		return false;
 	return options->max_bytes == WR_UNSET || tuner->tuning->bytes + bytes < options->max_bytes;
 }
@@ -103,4 +104,29 @@ void wr_tuner_knob(struct wr_plan *plan, enum wr_knob knob, enum wr_side side, u
 	else
 		*(side == WR_SIDE_FAR ? &plan->far_rcvbuf_bytes : &plan->rcvbuf_bytes) = bytes;
 	plan->force = true;
+}
+
+double wr_tuner_overhead_s(const struct wr_tuner *tuner)
+{
+	return 6 * tuner->rtt_s + 0.02;
+}
+
+double wr_tuner_per_stream(const struct wr_tuner *tuner, double bytes)
+{
+	return bytes / (double)tuner->options->plan.streams;
+}
+
+void wr_tuner_baseline(struct wr_tuner *tuner, const double *runs_bps, size_t n)
+{
+	struct wr_tuning *tuning = tuner->tuning;
+	struct wr_stat_interval interval;
+	double scratch[WR_MAX_PAIRS];
+
+	memmove(tuning->runs_bps, runs_bps, n * sizeof *runs_bps);
+	tuning->n_runs = n;
+	tuning->baseline_bps = wr_stat_median(runs_bps, n, scratch);
+	if (wr_stat_mean_interval(&interval, runs_bps, n, 0.95) == WR_STAT_DONE) {
+		tuning->baseline_ci95_bps[0] = interval.low;
+		tuning->baseline_ci95_bps[1] = interval.high;
+	}
 }
