@@ -3,7 +3,7 @@
  * The climb to the plateau. A connection whose buffers are simply made huge overshoots in slow start: more than the
  * path and its queue hold is in flight, thousands of segments are lost at once, and the recovery lasts longer than
  * the measurement. So the send buffer bounds what is in flight and is raised by halves until the rate stops
- * following; then at most 1.8 BDP was ever in flight. The receive buffer is large from the start, because the
+ * following; then at most about two BDP was ever in flight. The receive buffer is large from the start, because the
  * window scale is fixed in the handshake.
  */
 #include <math.h>
@@ -22,8 +22,8 @@
 #define BBR_MEASURE_RTTS 16
 
 #define STEP 1.5
-/* Half of what a step would bring if the buffer were the limit: from here on the path is full. */
-#define FOLLOWS_RATIO 1.25
+/* A step that brings less than this is not followed: the path is full. */
+#define FOLLOWS_RATIO 1.1
 #define MAX_STEPS 16
 #define TYPICAL_STEPS 4
 

@@ -85,8 +85,11 @@ int wr_tune_for_rate(struct wr_tuner *tuner, const struct wr_trial *unset, struc
 
 	if (rc != 0)
 		return rc;
-	request.other_bytes =
-		at_sender ? wr_tuner_most_bytes(tuner, WR_KNOB_RCVBUF, tuner->receiver_side) : plateau.sndbuf_bytes;
+	/* The window bounds what is in flight when it is the one that is varied, so the send buffer may be ample. */
+	request.other_bytes = at_sender ? wr_tuner_most_bytes(tuner, WR_KNOB_RCVBUF, tuner->receiver_side)
+					: wr_tuner_most_bytes(tuner, WR_KNOB_SNDBUF, tuner->sender_side);
+	if (!at_sender && request.other_bytes > 2 * plateau.sndbuf_bytes)
+		request.other_bytes = 2 * plateau.sndbuf_bytes;
 	wr_tune_sizes(tuner, &request, multiples, WR_N_ELEMENTS(multiples),
 		      wr_tuner_per_stream(tuner, tuning->bdp_bytes) /
 			      (at_sender ? WR_IN_FLIGHT_PER_REQUEST : 2 * plateau.window_per_eff_ratio));
