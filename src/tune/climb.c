@@ -122,23 +122,11 @@ static int climb(struct wr_tuner *tuner, struct wr_run *run, uint64_t most_bytes
 	return rc;
 }
 
-static double last_value(const struct wr_end *end, enum wr_metric_id id)
+static void read_end(struct wr_tuner *tuner, struct wr_plateau *plateau, const struct wr_evidence *evidence)
 {
-	const struct wr_sample *last = end->n_connections ? wr_series_at(&end->connections[0].series, INT64_MAX) : NULL;
-
-	return last ? wr_sample_get(last, id, 0) : 0;
-}
-
-static void read_end(struct wr_plateau *plateau, const struct wr_evidence *evidence)
-{
-	double window = last_value(wr_evidence_sender(evidence), WR_M_SND_WND_BYTES);
-	double eff = last_value(wr_evidence_receiver(evidence), WR_M_RCVBUF_BYTES);
 	int64_t end_ns = evidence->near.duration_ns;
 
-	/* Half is what an adv_win_scale of 1 or a truesize not yet measured gives. */
-	plateau->window_per_eff_ratio = window > 0 && eff > 0 ? fmin(fmax(window / eff, 0.5), 1) : 0.5;
-	plateau->sndbuf_eff_bytes = (uint64_t)last_value(wr_evidence_sender(evidence), WR_M_SNDBUF_BYTES);
-	plateau->rcvbuf_eff_bytes = (uint64_t)eff;
+	plateau->window_per_eff_ratio = fmax(tuner->window_per_eff_ratio, wr_tuner_window_ratio(evidence));
 	plateau->rtt_us = wr_measure_rtt_us(evidence, end_ns - 500000000, end_ns);
 }
 
@@ -169,7 +157,7 @@ int wr_tune_climb(struct wr_tuner *tuner, uint64_t first_bytes, uint64_t most_by
 	moved_bytes = receiver_now(&run).bytes;
 	if (wr_run_stop(&run, &evidence, err) < 0)
 		return -1;
-	read_end(plateau, &evidence);
+	read_end(tuner, plateau, &evidence);
 	wr_tuner_account(tuner, moved_bytes);
 	wr_evidence_deinit(&evidence);
 	return rc;

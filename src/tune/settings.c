@@ -11,7 +11,7 @@
 
 /* Margins on what a path needs in flight: below the first a limit is the next one, the second is advised. */
 #define ENOUGH_RATIO 1.1
-#define HEADROOM_RATIO 1.25
+#define HEADROOM_RATIO 1.35
 
 static void limit_text(char *out, const char *current, uint64_t max_bytes)
 {

@@ -52,6 +52,7 @@ static int probe(struct wr_tuner *tuner, struct wr_evidence *evidence, struct wr
 	tuning->baseline_eff_bytes[WR_KNOB_RCVBUF] = trial->rcvbuf_eff_bytes;
 	wr_tuner_baseline(tuner, &trial->bps, 1);
 	tuner->rate_bps = trial->bps;
+	tuner->window_per_eff_ratio = wr_tuner_window_ratio(evidence);
 	return rc;
 }
 

@@ -35,7 +35,7 @@ struct wr_tuner {
 	struct wr_tuning *tuning;
 	struct wr_end near_host;
 	int64_t began_ns;
-	double rtt_s, run_s, rate_bps;
+	double rtt_s, run_s, rate_bps, window_per_eff_ratio;
 	enum wr_side sender_side, receiver_side;
 	bool stopped;
 };
@@ -75,6 +75,9 @@ bool wr_tuner_affords(const struct wr_tuner *tuner, double seconds);
 /* wr_tuner_elapsed_s - since the start; wr_tuner_overhead_s - of a run, beside moving data. */
 double wr_tuner_elapsed_s(const struct wr_tuner *tuner);
 double wr_tuner_overhead_s(const struct wr_tuner *tuner);
+
+/* wr_tuner_window_ratio - peer's window over the receiver's effective buffer at the end of a run, 0.5 to 1. */
+double wr_tuner_window_ratio(const struct wr_evidence *evidence);
 
 /* wr_tuner_per_stream - a figure of the path as one connection's part. */
 double wr_tuner_per_stream(const struct wr_tuner *tuner, double bytes);
@@ -172,7 +175,7 @@ int wr_tune_for_delay(struct wr_tuner *tuner, const struct wr_trial *unset, stru
  */
 struct wr_plateau {
 	double bps, rtt_us, window_per_eff_ratio;
-	uint64_t sndbuf_bytes, sndbuf_eff_bytes, rcvbuf_eff_bytes;
+	uint64_t sndbuf_bytes;
 	bool capped;
 };
 

@@ -130,3 +130,12 @@ void wr_tuner_baseline(struct wr_tuner *tuner, const double *runs_bps, size_t n)
 		tuning->baseline_ci95_bps[1] = interval.high;
 	}
 }
+
+double wr_tuner_window_ratio(const struct wr_evidence *evidence)
+{
+	double window = end_size(wr_evidence_sender(evidence), WR_M_SND_WND_BYTES);
+	double eff = end_size(wr_evidence_receiver(evidence), WR_M_RCVBUF_BYTES);
+
+	/* Half is what an adv_win_scale of 1 or a truesize not yet measured gives. */
+	return window > 0 && eff > 0 ? fmin(fmax(window / eff, 0.5), 1) : 0.5;
+}
