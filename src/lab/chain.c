@@ -10,7 +10,7 @@
 void wr_lab_chain_init(struct wr_lab_chain *chain, const struct wr_lab_way *way, uint64_t seed)
 {
 	memset(chain, 0, sizeof *chain);
-	wr_lab_random_init(&chain->shared.random, seed);
+	wr_stat_random_init(&chain->shared.random, seed);
 	for (uint32_t row = 0; wr_lab_elements[row]; row++) {
 		__typeof__(&chain->links[0]) link = &chain->links[chain->n_links];
 

@@ -272,7 +272,7 @@ static void every_element_keeps_the_rules(void **state)
 		assert_non_null(element->source);
 		for (uint32_t other = 0; other < row; other++)
 			assert_string_not_equal(element->name, wr_lab_elements[other]->name);
-		wr_lab_random_init(&shared.random, 1);
+		wr_stat_random_init(&shared.random, 1);
 		assert_true(element->init(memory, &shared, &way));
 		assert_false(element->init(none, &unused, &wire));
 		for (uint64_t now = 0; now < 10000; now++) {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "lab/config.h"
-#include "lab/random.h"
+#include "stat/random.h"
 
 /*
  * Consecutive segments of one packet that have shared their fate so far.
@@ -38,7 +38,7 @@ struct wr_lab_server {
 /* What the elements of one direction share. */
 struct wr_lab_shared {
 	struct wr_lab_server server;
-	struct wr_lab_random random;
+	struct wr_stat_random random;
 };
 
 #define WR_LAB_STATE_BYTES 64

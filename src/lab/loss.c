@@ -3,6 +3,7 @@
  * Random loss: each segment is lost with the same chance, independently. It stands before the bottleneck, as
  * netem's does, so a lost segment takes no capacity. Source: tc-netem(8), "loss random".
  */
+#include "lab/chance.h"
 #include "lab/element.h"
 
 struct loss {
@@ -17,7 +18,7 @@ static bool init(void *state, struct wr_lab_shared *shared, const struct wr_lab_
 	struct loss *loss = state;
 
 	loss->ratio = way->loss_ratio;
-	loss->n_until_loss = wr_lab_random_gap(&shared->random, loss->ratio);
+	loss->n_until_loss = wr_lab_chance_gap(&shared->random, loss->ratio);
 	return loss->ratio > 0;
 }
 
@@ -27,7 +28,7 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 
 	if (loss->n_until_loss == 0) {
 		wr_lab_run_shorten(run, 1);
-		loss->n_until_loss = wr_lab_random_gap(&shared->random, loss->ratio);
+		loss->n_until_loss = wr_lab_chance_gap(&shared->random, loss->ratio);
 		return WR_LAB_DROP;
 	}
 	if (loss->n_until_loss < run->n_segs)

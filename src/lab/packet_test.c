@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "lab/random.h"
 #include "os/linux/tun.h"
+#include "stat/random.h"
 
 #define FLAGS_ALL 0x99 /* CWR, ACK, PSH, FIN */
 
@@ -217,17 +217,17 @@ static void each_segment_pays_for_its_headers_and_frame(void **state)
 static void malformed_packets_stay_inside(void **state)
 {
 	wr_auto_free uint8_t *data = malloc(WR_LAB_MAX_PACKET_BYTES);
-	struct wr_lab_random random;
+	struct wr_stat_random random;
 
 	(void)state;
-	wr_lab_random_init(&random, 7);
+	wr_stat_random_init(&random, 7);
 	for (int round = 0; round < 20000; round++) {
 		size_t n = build(data, &recipes[(size_t)round % WR_N_ELEMENTS(recipes)]), short_n;
 		struct wr_lab_shape shape;
 
 		for (int flips = 0; flips < 4; flips++)
-			data[wr_lab_random_next(&random) % 64] = (uint8_t)wr_lab_random_next(&random);
-		short_n = wr_lab_random_next(&random) % 4 ? wr_lab_random_next(&random) % n : n;
+			data[wr_stat_random_next(&random) % 64] = (uint8_t)wr_stat_random_next(&random);
+		short_n = wr_stat_random_next(&random) % 4 ? wr_stat_random_next(&random) % n : n;
 		uint8_t *exact = malloc(short_n + 1); /* so that a read past the end is seen */
 
 		memcpy(exact, data, short_n);
