@@ -114,6 +114,7 @@ static int await(struct wr_peer *peer, const char *op, struct wr_progress *progr
 		if (rc < 0)
 			remote_error(peer, *message, err);
 		json_decref(*message);
+		*message = NULL;
 		if (rc < 0)
 			return -1;
 	}
