@@ -32,8 +32,8 @@ static const struct wr_option options[] = {
 
 static int run(int argc, char **argv)
 {
+	static struct wr_server server; /* a thread that does not end in time may still look at it */
 	struct serve_options chosen;
-	struct wr_server server;
 	struct weir_err err = {0};
 	int first, rc = wr_command_options(&wr_command_serve, &chosen, argc, argv, false, &first);
 

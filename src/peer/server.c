@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "os/clock.h"
+#include "os/thread.h"
 #include "transport/tcp.h"
 
 #define COOKIE_NS 5000000000LL
@@ -25,8 +26,14 @@
 /* iperf3's ACCESS_DENIED state, which its clients report as a busy server (iperf_api.h). */
 #define IPERF3_ACCESS_DENIED 0xff
 
-struct arrival {
+/* How long the end of the server waits for its threads. */
+#define END_NS 2000000000LL
+#define END_POLL_NS 5000000LL
+
+/* @fd: -1 once its session has it; changes under the server's lock */
+struct wr_arrival {
 	struct wr_server *server;
+	struct wr_arrival *next, **link;
 	int fd;
 	char peer[80];
 };
@@ -49,7 +56,8 @@ static bool session_enter(struct wr_server *server, struct wr_session *session)
 	bool entered = false;
 
 	pthread_mutex_lock(&server->lock);
-	for (size_t i = 0; i < WR_MAX_SESSIONS && server->n_sessions < server->limits.max_sessions && !entered; i++) {
+	for (size_t i = 0; i < WR_MAX_SESSIONS && server->n_sessions < server->limits.max_sessions && !entered &&
+			   !server->stopping; i++) {
 		if (server->sessions[i])
 			continue;
 		server->sessions[i] = session;
@@ -72,7 +80,17 @@ static void session_leave(struct wr_server *server, struct wr_session *session)
 	pthread_mutex_unlock(&server->lock);
 }
 
-static void session_new(struct arrival *arrival, const char *token)
+static int arrival_take_fd(struct wr_arrival *arrival)
+{
+	int fd;
+
+	pthread_mutex_lock(&arrival->server->lock);
+	fd = wr_steal_fd(&arrival->fd);
+	pthread_mutex_unlock(&arrival->server->lock);
+	return fd;
+}
+
+static void session_new(struct wr_arrival *arrival, const char *token)
 {
 	struct wr_server *server = arrival->server;
 	struct wr_session *session = calloc(1, sizeof *session);
@@ -82,7 +100,7 @@ static void session_new(struct arrival *arrival, const char *token)
 	session->server = server;
 	memcpy(session->token, token, sizeof session->token);
 	pthread_cond_init(&session->arrived, NULL);
-	wr_control_init(&session->control, wr_steal_fd(&arrival->fd), arrival->peer, MAX_REQUEST_BYTES);
+	wr_control_init(&session->control, arrival_take_fd(arrival), arrival->peer, MAX_REQUEST_BYTES);
 	if (session_enter(server, session)) {
 		wr_session_serve(session);
 		session_leave(server, session);
@@ -101,7 +119,7 @@ static void session_new(struct arrival *arrival, const char *token)
 }
 
 /* A data connection goes to the session that waits for it; its fd is closed when there is none. */
-static void data_deliver(struct arrival *arrival, const char *token, unsigned int stream)
+static void data_deliver(struct wr_arrival *arrival, const char *token, unsigned int stream)
 {
 	struct wr_server *server = arrival->server;
 
@@ -120,7 +138,7 @@ static void data_deliver(struct arrival *arrival, const char *token, unsigned in
 	pthread_mutex_unlock(&server->lock);
 }
 
-static void arrival_handle(struct arrival *arrival)
+static void arrival_handle(struct wr_arrival *arrival)
 {
 	char cookie[WR_COOKIE_BYTES], token[WR_TOKEN_TEXT];
 	enum wr_cookie_kind kind;
@@ -145,15 +163,48 @@ static void arrival_handle(struct arrival *arrival)
 	}
 }
 
-static void *arrival_thread(void *argument)
+static struct wr_arrival *arrival_new(struct wr_server *server, int fd)
 {
-	struct arrival *arrival = argument;
+	struct wr_address address = {.length = sizeof address.storage};
+	struct wr_arrival *arrival = calloc(1, sizeof *arrival);
+
+	if (!arrival)
+		return NULL;
+	arrival->server = server;
+	arrival->fd = fd;
+	if (getpeername(fd, (struct sockaddr *)&address.storage, &address.length) == 0)
+		wr_address_text(arrival->peer, &address);
+	pthread_mutex_lock(&server->lock);
+	arrival->next = server->arrivals;
+	arrival->link = &server->arrivals;
+	if (arrival->next)
+		arrival->next->link = &arrival->next;
+	server->arrivals = arrival;
+	pthread_mutex_unlock(&server->lock);
+	return arrival;
+}
+
+static void arrival_end(struct wr_arrival *arrival)
+{
 	struct wr_server *server = arrival->server;
 
-	arrival_handle(arrival);
+	pthread_mutex_lock(&server->lock);
+	*arrival->link = arrival->next;
+	if (arrival->next)
+		arrival->next->link = arrival->link;
+	pthread_mutex_unlock(&server->lock);
 	if (arrival->fd >= 0)
 		close(arrival->fd);
 	free(arrival);
+}
+
+static void *arrival_thread(void *argument)
+{
+	struct wr_arrival *arrival = argument;
+	struct wr_server *server = arrival->server;
+
+	arrival_handle(arrival);
+	arrival_end(arrival);
 	pthread_mutex_lock(&server->lock);
 	server->n_connections--;
 	pthread_mutex_unlock(&server->lock);
@@ -173,29 +224,23 @@ static bool connection_count(struct wr_server *server)
 
 void wr_server_admit(struct wr_server *server, int fd)
 {
-	struct wr_address address = {.length = sizeof address.storage};
-	struct arrival *arrival = calloc(1, sizeof *arrival);
-	pthread_attr_t detached;
+	struct wr_arrival *arrival;
 	pthread_t thread;
-	int failure = -1;
 
-	if (arrival && connection_count(server)) {
-		arrival->server = server;
-		arrival->fd = fd;
-		if (getpeername(fd, (struct sockaddr *)&address.storage, &address.length) == 0)
-			wr_address_text(arrival->peer, &address);
-		pthread_attr_init(&detached);
-		pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-		failure = pthread_create(&thread, &detached, arrival_thread, arrival);
-		pthread_attr_destroy(&detached);
-		if (failure == 0)
-			return;
-		pthread_mutex_lock(&server->lock);
-		server->n_connections--;
-		pthread_mutex_unlock(&server->lock);
+	if (!connection_count(server)) {
+		close(fd);
+		return;
 	}
-	free(arrival);
-	close(fd);
+	arrival = arrival_new(server, fd);
+	if (arrival && wr_thread_create(&thread, true, arrival_thread, arrival) == 0)
+		return;
+	if (arrival)
+		arrival_end(arrival);
+	else
+		close(fd);
+	pthread_mutex_lock(&server->lock);
+	server->n_connections--;
+	pthread_mutex_unlock(&server->lock);
 }
 
 int wr_server_init(struct wr_server *server, const struct wr_server_limits *limits, FILE *log, struct weir_err *err)
@@ -231,9 +276,33 @@ int wr_server_serve(struct wr_server *server, const volatile sig_atomic_t *stop,
 	return 0;
 }
 
+/* Every wait of a session and of an arrival is on its connection, so shutting that down ends it. */
+static size_t connections_end(struct wr_server *server)
+{
+	size_t n;
+
+	pthread_mutex_lock(&server->lock);
+	server->stopping = true;
+	for (struct wr_arrival *arrival = server->arrivals; arrival; arrival = arrival->next) {
+		if (arrival->fd >= 0)
+			shutdown(arrival->fd, SHUT_RDWR);
+	}
+	for (size_t i = 0; i < WR_MAX_SESSIONS; i++) {
+		if (server->sessions[i])
+			shutdown(server->sessions[i]->control.fd, SHUT_RDWR);
+	}
+	n = server->n_connections;
+	pthread_mutex_unlock(&server->lock);
+	return n;
+}
+
 void wr_server_deinit(struct wr_server *server)
 {
+	int64_t until = wr_clock_ns() + END_NS;
+
 	if (server->listener >= 0)
 		close(server->listener);
 	server->listener = -1;
+	while (connections_end(server) > 0 && wr_clock_ns() < until)
+		wr_clock_sleep_until(wr_clock_ns() + END_POLL_NS);
 }

@@ -40,7 +40,9 @@ struct wr_session {
 };
 
 /*
- * @sessions: the open ones, NULL where free; with n_connections, n_sessions and what sessions say arrived under @lock
+ * @sessions: the open ones, NULL where free; with n_connections, n_sessions, arrivals, stopping and what sessions say
+ *	arrived under @lock
+ * @arrivals: connections whose kind is not known yet
  * @log: where a line a session goes, or NULL
  */
 struct wr_server {
@@ -48,6 +50,8 @@ struct wr_server {
 	pthread_mutex_t lock;
 	struct wr_session *sessions[WR_MAX_SESSIONS];
 	size_t n_sessions, n_connections;
+	struct wr_arrival *arrivals;
+	bool stopping;
 	int listener;
 	uint16_t port;
 	bool lab;
@@ -60,6 +64,7 @@ int wr_server_init(struct wr_server *server, const struct wr_server_limits *limi
 /* wr_server_serve - until *@stop; returns within a second of it. Return: 0; -1. */
 int wr_server_serve(struct wr_server *server, const volatile sig_atomic_t *stop, struct weir_err *err);
 
+/* wr_server_deinit - end every session and wait for their threads, 2 s at most; @server must live as long as they. */
 void wr_server_deinit(struct wr_server *server);
 
 /*

@@ -12,6 +12,7 @@
 #include "os/clock.h"
 #include "os/host.h"
 #include "os/socket.h"
+#include "os/thread.h"
 
 #define SAMPLE_PERIOD_NS 10000000
 #define MAX_SAMPLES 4000
@@ -78,7 +79,7 @@ int wr_sampler_start(struct wr_sampler *sampler, struct wr_crew *crew, struct wr
 		if (wr_series_reserve(&end->connections[i].series, MAX_SAMPLES, err) < 0)
 			return -1;
 	}
-	failure = pthread_create(&sampler->thread, NULL, sampling, sampler);
+	failure = wr_thread_create(&sampler->thread, false, sampling, sampler);
 	if (failure)
 		return wr_err_errno(err, WEIR_ERR_HOST, "pthread_create", failure, "the sampling thread");
 	sampler->thread_exists = true;

@@ -19,6 +19,7 @@
 #include "base/units.h"
 #include "os/clock.h"
 #include "os/host.h"
+#include "os/thread.h"
 
 static void blocked_begin(struct wr_stream *stream)
 {
@@ -182,7 +183,7 @@ int wr_crew_spawn(struct wr_crew *crew, struct weir_err *err)
 		if (!stream->buffer)
 			return wr_err_memory(err, "message buffer");
 		fill_noise(stream->buffer, stream->io_bytes);
-		failure = pthread_create(&stream->thread, NULL, worker, stream);
+		failure = wr_thread_create(&stream->thread, false, worker, stream);
 		if (failure)
 			return wr_err_errno(err, WEIR_ERR_HOST, "pthread_create", failure, "a thread for stream %zu", i);
 		stream->thread_exists = true;
