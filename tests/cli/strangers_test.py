@@ -2,6 +2,7 @@
 """A port with something else behind it: the words say what it is or how it behaves, within seconds."""
 import contextlib
 import http.server
+import json
 import shutil
 import socket
 import struct
@@ -86,10 +87,10 @@ STRANGERS = {
 @pytest.mark.parametrize("name", STRANGERS)
 def test_stranger(name):
     handle, words = STRANGERS[name]
-    for json in (False, True):
+    for as_json in (False, True):
         with listener(handle) as target:
-            outcome = weir("run", target, "--connect-timeout", "2", "-t", "1", *(["--json"] if json else []))
-        err = error_of(outcome, PEER, "run", json)
+            outcome = weir("run", target, "--connect-timeout", "2", "-t", "1", *(["--json"] if as_json else []))
+        err = error_of(outcome, PEER, "run", as_json)
         assert not words or any(word in err for word in words), err
         assert "\x1b" not in err
         assert outcome.seconds < 10
@@ -157,3 +158,63 @@ def test_iperf3_server():
     finally:
         server.terminate()
         server.communicate()
+
+
+# -- a server that knows the protocol and breaks off in the middle of it --
+
+def read_message(connection):
+    def exactly(n):
+        data = b""
+        while len(data) < n:
+            piece = connection.recv(n - len(data))
+            if not piece:
+                raise ConnectionError
+            data += piece
+        return data
+
+    return json.loads(exactly(struct.unpack(">I", exactly(4))[0]))
+
+
+INTERVAL = '{"op":"interval","t_ns":%d,"bytes":[%d],"done":false}'
+ENDINGS = {
+    "dies after the last interval": [frame(INTERVAL % (10**8, 1000))],
+    "dies in the middle of a message": [frame(INTERVAL % (10**8, 1000)), frame('{"op":"result"}')[:9]],
+    "result without an end": [frame('{"op":"result"}')],
+    "result of wrong types": [frame('{"op":"result","end":{"connections":[{"samples":{"metrics":[1],"rows":[[]]}}]}}')],
+    "result with too few streams": [frame('{"op":"result","end":{"connections":[]}}')],
+    "result with no samples": [frame('{"op":"result","end":{"connections":[{}],"counters":{"x":"y"}}}')],
+    "odd intervals": [frame('{"op":"interval","t_ns":"soon","bytes":{"a":1}}'), frame(INTERVAL % (-5, -7)),
+                      frame('{"op":"interval","bytes":[1e300,null,"x"]}'), frame('{"op":"result"}')],
+    "an error": [frame('{"op":"error","error":{"text":"enough","hint":"go away"}}')],
+    "something unknown": [frame('{"op":"surprise"}')],
+}
+
+
+@pytest.mark.parametrize("direction", [[], ["-R"]], ids=["forward", "reverse"])
+@pytest.mark.parametrize("name", ENDINGS)
+def test_breaks_off(name, direction):
+    """A run that goes well until "stop" is answered in a wrong way, or not at all."""
+    def handle(connection):
+        cookie = b""
+        while len(cookie) < 37:
+            cookie += connection.recv(37 - len(cookie))
+        if cookie[5:6] == b"d":
+            if direction:
+                connection.sendall(b"x" * 50000)
+            drain(connection)
+            return
+        connection.sendall(frame(HELLO))
+        read_message(connection) # start
+        connection.sendall(frame(json.dumps({"op": "listening", "port": connection.getsockname()[1]})))
+        connection.sendall(frame('{"op":"ready"}'))
+        while read_message(connection)["op"] != "stop":
+            pass
+        for piece in ENDINGS[name]:
+            connection.sendall(piece)
+
+    with listener(handle) as target:
+        outcome = weir("run", target, "-t", "0.3", "-b", "10mbit", "--json", *direction)
+    if outcome.code == 0: # what little it said was enough for a result
+        assert outcome.json["verdict"]["causes"]
+    else:
+        error_of(outcome, PEER, "run", as_json=True)
