@@ -88,7 +88,7 @@ static void print_overview(FILE *out)
 	fprintf(out, "  %-8s %s\n\nExample:\n"
 		     "  weir lab --rate 1gbit --rtt 100ms -- weir tune far\n"
 		     "      the whole job on an emulated link, on this machine alone\n",
-		"help", "the options and an example of a command: weir help tune");
+		"help", "the options and an example of a command: weir help tune; weir --version tells the version");
 }
 
 static int unknown_command(const char *name)

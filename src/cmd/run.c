@@ -24,11 +24,22 @@ static int evidence_write(const char *path, const struct wr_evidence *evidence, 
 	return wr_err_hint(err, "is there room on that disk, and may you write there?");
 }
 
+/* How far an interval's end may lie from where the next one is taken to begin. */
+#define LEAST_INTERVAL_S 0.2
+
+/* Where intervals go, and up to when they have gone there. */
+struct intervals {
+	const struct wr_measuring *chosen;
+	double shown_s;
+};
+
 static bool on_interval(void *context, const struct wr_interval *interval, uint64_t bytes)
 {
-	const struct wr_measuring *chosen = context;
+	struct intervals *intervals = context;
+	const struct wr_measuring *chosen = intervals->chosen;
 
 	(void)bytes;
+	intervals->shown_s = interval->end_s;
 	if (chosen->json_stream) {
 		wr_report_line(wr_report_interval_json(interval), stdout);
 	} else if (!chosen->json && !chosen->quiet) {
@@ -38,10 +49,20 @@ static bool on_interval(void *context, const struct wr_interval *interval, uint6
 	return true;
 }
 
+/* The last one is shorter, and ends when both ends have stopped. */
+static void show_rest(struct intervals *intervals, const struct wr_result *result)
+{
+	struct wr_interval last = result->n_intervals ? result->intervals[result->n_intervals - 1] : (struct wr_interval){0};
+
+	if (last.end_s > last.start_s && last.start_s > intervals->shown_s - LEAST_INTERVAL_S)
+		(void)on_interval(intervals, &last, result->bytes);
+}
+
 /* Return: 0; 1 the result is out but the evidence could not be stored, which was said; -1. */
-static int report(const struct wr_measuring *chosen, struct wr_report_head *head, const struct wr_evidence *evidence,
+static int report(struct intervals *intervals, struct wr_report_head *head, const struct wr_evidence *evidence,
 		  struct weir_err *err)
 {
+	const struct wr_measuring *chosen = intervals->chosen;
 	struct wr_verdict verdict;
 	struct wr_result *result = calloc(1, sizeof *result);
 	int rc = -1;
@@ -51,6 +72,7 @@ static int report(const struct wr_measuring *chosen, struct wr_report_head *head
 	if (wr_explain(evidence, &verdict, err) == 0 && wr_measure_result(evidence, result, err) == 0) {
 		rc = 0;
 		head->complete = evidence->complete;
+		show_rest(intervals, result);
 		if (chosen->json_stream)
 			wr_report_line(wr_report_run_json(head, evidence, result, &verdict), stdout);
 		else if (chosen->json)
@@ -70,7 +92,8 @@ static int report(const struct wr_measuring *chosen, struct wr_report_head *head
 static int measure(const struct wr_measuring *chosen, const char *target, struct weir_err *err)
 {
 	struct wr_report_head head = {.schema = "weir.run/1", .command = "run", .target = target};
-	struct wr_measure_watch watch = {.progress = on_interval, .context = (void *)chosen};
+	struct intervals intervals = {.chosen = chosen};
+	struct wr_measure_watch watch = {.progress = on_interval, .context = &intervals};
 	struct wr_evidence evidence;
 	struct wr_peer peer;
 	int64_t began_ns = wr_clock_ns();
@@ -84,7 +107,7 @@ static int measure(const struct wr_measuring *chosen, const char *target, struct
 	if (rc < 0)
 		return -1;
 	head.duration_s = (double)(wr_clock_ns() - began_ns) / 1e9;
-	rc = report(chosen, &head, &evidence, err);
+	rc = report(&intervals, &head, &evidence, err);
 	wr_evidence_deinit(&evidence);
 	return rc;
 }

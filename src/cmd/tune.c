@@ -96,7 +96,7 @@ static void say(void *context, const char *text)
 		return;
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K[%3.0f s] %s", seconds, text);
-	else if (strncmp(text, "expects", 7) == 0 || strstr(text, "more"))
+	else if (strncmp(text, "expects", 7) == 0 || strstr(text, " s more and "))
 		fprintf(stderr, "weir tune: %s\n", text);
 }
 

@@ -205,6 +205,7 @@ bool wr_explain_noise(struct wr_verdict *verdict, const double *runs_bps, size_t
 	noise_put(verdict, 0, sd / mean, n_runs);
 	for (size_t i = 1; i < verdict->n_causes; i++)
 		verdict->causes[i].companion = true;
+	verdict->n_refused = 0;
 	refuse(verdict);
 	return true;
 }

@@ -35,7 +35,12 @@ int wr_series_reserve(struct wr_series *series, size_t capacity, struct weir_err
 
 void wr_series_push(struct wr_series *series, const struct wr_sample *sample)
 {
+	if (series->stride == 0)
+		series->stride = 1;
+	if (series->n_pushed++ % series->stride != 0)
+		return;
 	if (series->n_samples == series->capacity) {
+		series->stride *= 2;
 		series->n_samples = series->capacity / 2;
 		for (size_t i = 0; i < series->n_samples; i++)
 			series->samples[i] = series->samples[2 * i];

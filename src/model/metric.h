@@ -79,10 +79,11 @@ struct wr_sample {
  * The samples of one stream at one end, oldest first.
  *
  * @samples: n_samples of them, owned
+ * @stride: of the samples pushed only every so many-th is kept, once the series has been full; 0 is 1
  */
 struct wr_series {
 	struct wr_sample *samples;
-	size_t n_samples, capacity;
+	size_t n_samples, capacity, stride, n_pushed;
 };
 
 void wr_series_deinit(struct wr_series *series);
@@ -90,7 +91,7 @@ void wr_series_deinit(struct wr_series *series);
 /* wr_series_reserve - make room for @capacity samples. Return: 0; -1 out of memory. */
 int wr_series_reserve(struct wr_series *series, size_t capacity, struct weir_err *err);
 
-/* wr_series_push - append; a full series drops every second sample first, so it never fails or grows. */
+/* wr_series_push - append; a full series thins itself out evenly, so it never fails or grows. */
 void wr_series_push(struct wr_series *series, const struct wr_sample *sample);
 
 /*

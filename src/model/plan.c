@@ -26,7 +26,7 @@ const struct wr_option wr_plan_options[] = {
 	{"parallel", 'P', WR_OPTION_COUNT, FIELD(streams), "N", "1", 1, WR_MAX_STREAMS, NULL,
 	 "connections at once, a thread each", NULL},
 	{"length", 'l', WR_OPTION_SIZE, FIELD(len_bytes), "SIZE", NULL, 1, 16777216, NULL,
-	 "bytes a write (128K cut to whole segments)", NULL},
+	 "bytes a write (128K, cut to whole segments; weir tune cuts any)", NULL},
 	{"window", 'w', WR_OPTION_SIZE, FIELD(window_bytes), "SIZE", NULL, 0, MAX_BUFFER, NULL,
 	 "SO_SNDBUF and SO_RCVBUF of both ends", NULL},
 	{"sndbuf", 0, WR_OPTION_SIZE, FIELD(sndbuf_bytes), "SIZE", NULL, 0, MAX_BUFFER, NULL,

@@ -60,7 +60,7 @@ struct wr_ab_proof {
 /*
  * @baseline_eff_bytes: by knob, at the end of the default probe
  * @n_runs: of runs_bps, the runs with nothing changed
- * @left_out: what a budget cut, in words
+ * @left_out: what a budget cut, in words; @cut: what it cut would have led to advice
  */
 struct wr_tuning {
 	struct wr_plan plan;
@@ -79,7 +79,7 @@ struct wr_tuning {
 	size_t probes;
 	double wall_s, expected_s;
 	uint64_t bytes;
-	bool complete;
+	bool complete, cut;
 };
 
 /* wr_proof_setting_add - note a setting; @side near or far. */

@@ -64,12 +64,17 @@ int wr_end_run_init(struct wr_end_run *run, const struct wr_plan *plan, bool far
 	return 0;
 }
 
-/* Whole segments leave no sub-MSS tail, by which unaligned writes pass SO_SNDBUF by. */
+/*
+ * Whole segments leave no sub-MSS tail, by which unaligned writes pass SO_SNDBUF by. A paced writer writes a little
+ * often, so that its pace and not its chunk shows, unless the size was asked for.
+ */
 static uint64_t write_bytes(const struct wr_plan *plan, int64_t mss_bytes)
 {
 	uint64_t asked = plan->len_bytes == WR_UNSET ? DEFAULT_IO_BYTES : plan->len_bytes;
-	uint64_t mss = (uint64_t)mss_bytes;
+	uint64_t mss = (uint64_t)mss_bytes, in_10_ms = plan->write_bps / 800;
 
+	if (plan->write_bps != WR_UNSET && plan->len_bytes == WR_UNSET && in_10_ms < asked)
+		asked = in_10_ms > mss ? in_10_ms : mss > 0 ? mss : 1024;
 	return plan->write_exact || mss == 0 || asked < mss ? asked : asked / mss * mss;
 }
 
@@ -93,8 +98,6 @@ void wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t
 	stream->fd = fd;
 	wr_socket_describe(fd, &run->wish, connection);
 	stream->io_bytes = run->sender ? write_bytes(plan, connection->mss_bytes) : read_bytes(plan, stream->pace_bps);
-	if (run->sender && plan->write_bps != WR_UNSET && stream->io_bytes > plan->write_bps / 800)
-		stream->io_bytes = plan->write_bps / 800 > 1024 ? plan->write_bps / 800 : 1024;
 	run->end.write_bytes = (int64_t)stream->io_bytes;
 }
 

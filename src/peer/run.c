@@ -244,7 +244,7 @@ static int connect_streams(struct wr_run *run, uint16_t port, struct weir_err *e
 		int fd;
 
 		if (wr_tcp_connect(&fd, &address, &run->near.wish, run->plan.bind, run->peer->connect_timeout_ns, err) < 0) {
-			if (err && err->code == WEIR_ERR_PEER && port != run->peer->address.storage.ss_family)
+			if (err && err->code == WEIR_ERR_PEER && port != wr_address_port(&run->peer->address))
 				wr_err_hint(err, "data connection %zu of %llu: far's buffers need a port of their own; "
 						 "is a firewall between?", i + 1, (unsigned long long)run->plan.streams);
 			return -1;

@@ -35,7 +35,7 @@ struct wr_session {
 	size_t n_expected, n_arrived;
 	struct wr_plan plan;
 	struct wr_end_run run;
-	bool running;
+	bool running, said_done;
 	char saved_rmem[96], saved_wmem[96];
 };
 

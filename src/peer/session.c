@@ -28,6 +28,7 @@
 #define IDLE_NS 120000000000LL
 #define ARRIVAL_NS 15000000000LL
 #define GO_NS 15000000000LL
+#define DONE_LOOK_NS 20000000LL
 /* What a run may take beyond its own time: the client's last messages over a full queue. */
 #define OVERTIME_NS 30000000000LL
 
@@ -288,6 +289,7 @@ static int go(struct wr_session *session, struct weir_err *err)
 	if (!session->run.crew.n_streams || session->running || session->run.crew.streams[0].fd < 0)
 		return wr_err_set(err, WEIR_ERR_PEER, "go", "nothing is ready to go");
 	session->running = true;
+	session->said_done = false;
 	return wr_end_run_go(&session->run, err);
 }
 
@@ -323,20 +325,28 @@ static int64_t state_deadline(const struct wr_session *session)
 /* Return: 0 handled; 1 the deadline of the state passed; -1 the session is over. */
 static int next_request(struct wr_session *session, json_t **request, struct weir_err *err)
 {
-	int64_t deadline = state_deadline(session);
+	int64_t deadline = state_deadline(session), report = wr_clock_ns() + (int64_t)session->plan.interval_ns;
 
 	for (;;) {
-		int64_t now = wr_clock_ns(), wait = deadline - now;
+		int64_t until = session->running && report < deadline ? report : deadline;
+		int64_t wait = until - wr_clock_ns();
+		bool done;
 		int rc;
 
-		if (wait <= 0)
+		if (deadline <= wr_clock_ns())
 			return 1;
-		if (session->running && wait > (int64_t)session->plan.interval_ns)
-			wait = (int64_t)session->plan.interval_ns;
-		rc = wr_control_receive(&session->control, wait, request, err);
+		/* The end of a transfer of so many bytes is told at once. */
+		if (session->running && !session->said_done && session->plan.bytes != WR_UNSET && wait > DONE_LOOK_NS)
+			wait = DONE_LOOK_NS;
+		rc = wr_control_receive(&session->control, wait > 0 ? wait : 0, request, err);
 		if (rc <= 0)
 			return rc;
-		if (session->running && send_interval(session, err) < 0)
+		done = session->running && !session->said_done && wr_crew_all_done(&session->run.crew);
+		if (!session->running || (wr_clock_ns() < report && !done))
+			continue;
+		session->said_done |= done;
+		report = wr_clock_ns() + (int64_t)session->plan.interval_ns;
+		if (send_interval(session, err) < 0)
 			return -1;
 	}
 }

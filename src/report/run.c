@@ -107,6 +107,11 @@ json_t *wr_report_interval_json(const struct wr_interval *interval)
 	return object;
 }
 
+static double seconds(int64_t ns)
+{
+	return round((double)ns / 1e6) / 1e3;
+}
+
 json_t *wr_report_run_json(const struct wr_report_head *head, const struct wr_evidence *evidence,
 			   const struct wr_result *result, const struct wr_verdict *verdict)
 {
@@ -124,8 +129,8 @@ json_t *wr_report_run_json(const struct wr_report_head *head, const struct wr_ev
 		json_array_append_new(intervals, wr_report_interval_json(&result->intervals[i]));
 	json_object_set_new(object, "path", path);
 	set_number(object, "throughput_bps", result->throughput_bps);
-	json_object_set_new(object, "steady", json_pack("{s:f,s:f,s:b}", "from_s", (double)evidence->steady_from_ns / 1e9,
-							"to_s", (double)evidence->steady_to_ns / 1e9, "ramping",
+	json_object_set_new(object, "steady", json_pack("{s:f,s:f,s:b}", "from_s", seconds(evidence->steady_from_ns),
+							"to_s", seconds(evidence->steady_to_ns), "ramping",
 							evidence->ramping));
 	json_object_set_new(object, "bytes", json_integer((json_int_t)result->bytes));
 	json_object_set_new(object, "streams", streams);
@@ -193,14 +198,12 @@ void wr_report_verdict_text(FILE *out, const struct wr_verdict *verdict)
 	static const char *const confidences[] = {", low confidence", ", medium confidence", ""};
 	const struct wr_finding *first = &verdict->causes[0];
 
-	if (verdict->n_causes == 0) {
-		fputs("Why       nothing that a setting could change limits it\n", out);
-		return;
-	}
 	fprintf(out, "Why       %s%s, %.0f %% of the time%s\n", first->cause, side_words(first->side),
 		100 * first->share_ratio, confidences[first->confidence]);
 	for (size_t i = 0; i < first->n_proofs; i++)
 		fprintf(out, "            %s\n", first->proofs[i].says);
+	if (strstr(verdict->summary, ": "))
+		fprintf(out, "            %s\n", strstr(verdict->summary, ": ") + 2);
 	for (size_t i = 1; i < verdict->n_causes; i++) {
 		const struct wr_finding *other = &verdict->causes[i];
 
@@ -230,8 +233,8 @@ static void note_leak(FILE *out, const struct wr_end *sender)
 	for (size_t i = 0; i < first->series.n_samples; i++)
 		most = fmax(most, wr_sample_get(&first->series.samples[i], WR_M_WMEM_QUEUED_BYTES, 0));
 	if (most > 2 * (double)first->sndbuf_eff_bytes + 262144)
-		fprintf(out, "Note      SO_SNDBUF of %s did not bound anything: up to %s were queued, because the writes are no\n"
-			     "          multiple of the segment size and Nagle's algorithm holds their tails back\n",
+		fprintf(out, "Note      writes passed SO_SNDBUF of %s by: up to %s were queued, because they are no multiple of the\n"
+			     "          segment size and Nagle's algorithm holds their tails back; weir tune cuts them to segments\n",
 			wr_size_text(asked, (double)first->sndbuf_req_bytes), wr_size_text(queued, most));
 }
 
@@ -256,7 +259,9 @@ void wr_report_run_text(FILE *out, const struct wr_evidence *evidence, const str
 	note_leak(out, sender);
 	fprintf(out, "Result    %s read by the receiver from %.1f to %.1f s%s; %s in all%s\n",
 		wr_rate_text(text[0], result->throughput_bps), (double)evidence->steady_from_ns / 1e9,
-		(double)evidence->steady_to_ns / 1e9, evidence->ramping ? " (still ramping)" : " (warm-up left out)",
+		(double)evidence->steady_to_ns / 1e9, evidence->ramping		   ? " (still ramping)"
+		: evidence->steady_from_ns > 50000000 ? " (warm-up left out)"
+							  : "",
 		wr_size_text(text[1], (double)result->bytes), evidence->complete ? "" : "; stopped early");
 	wr_report_verdict_text(out, verdict);
 	fprintf(out, "Next      %s tests the other direction; weir tune finds and proves settings\n",

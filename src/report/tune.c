@@ -100,8 +100,12 @@ static json_t *baseline_json(const struct wr_tuning *tuning)
 								  whole(tuning->baseline_ci95_bps[1])));
 	if (tuning->baseline_rtt_us > 0)
 		json_object_set_new(object, "rtt_loaded_us", whole(tuning->baseline_rtt_us));
-	json_object_set_new(object, "sndbuf_eff_bytes", json_integer((json_int_t)tuning->baseline_eff_bytes[WR_KNOB_SNDBUF]));
-	json_object_set_new(object, "rcvbuf_eff_bytes", json_integer((json_int_t)tuning->baseline_eff_bytes[WR_KNOB_RCVBUF]));
+	if (tuning->baseline_eff_bytes[WR_KNOB_SNDBUF] != WR_UNSET)
+		json_object_set_new(object, "sndbuf_eff_bytes",
+				    json_integer((json_int_t)tuning->baseline_eff_bytes[WR_KNOB_SNDBUF]));
+	if (tuning->baseline_eff_bytes[WR_KNOB_RCVBUF] != WR_UNSET)
+		json_object_set_new(object, "rcvbuf_eff_bytes",
+				    json_integer((json_int_t)tuning->baseline_eff_bytes[WR_KNOB_RCVBUF]));
 	return object;
 }
 
@@ -131,20 +135,21 @@ json_t *wr_report_tune_json(const struct wr_report_head *head, const struct wr_t
 
 /* -- text -- */
 
-static void print_curve(FILE *out, const struct wr_tuning *tuning)
+static void print_curve(FILE *out, const struct wr_tuning *tuning, const char *heading)
 {
 	char size[WR_UNIT_TEXT];
 	int column = 10;
 
 	if (!tuning->n_curve)
 		return;
-	fputs("          ", out);
+	fprintf(out, "%-10s", heading);
 	for (size_t i = 0; i < tuning->n_curve; i++) {
 		/* "unset" first, then the sizes ascending: they were measured downwards. */
 		const struct wr_curve_point *point = &tuning->curve[i == 0 ? 0 : tuning->n_curve - i];
 		char cell[64];
-		int n = snprintf(cell, sizeof cell, "%s%s %.*f", i ? " | " : "", size_or_unset(size, point->req_bytes),
-				 point->throughput_bps < 99.5e6 ? 1 : 0, point->throughput_bps / 1e6);
+		int n = snprintf(cell, sizeof cell, "%s %.*f%s", size_or_unset(size, point->req_bytes),
+				 point->throughput_bps < 99.5e6 ? 1 : 0, point->throughput_bps / 1e6,
+				 i + 1 < tuning->n_curve ? " | " : "");
 
 		if (column + n > 100) {
 			fputs("\n          ", out);
@@ -162,19 +167,18 @@ static void print_knee(FILE *out, const struct wr_tuning *tuning)
 	char size[WR_UNIT_TEXT], eff[WR_UNIT_TEXT], rate[WR_UNIT_TEXT], plateau[WR_UNIT_TEXT], rtt[WR_UNIT_TEXT];
 
 	if (knee->goal == WR_GOAL_NONE || knee->throughput_bps <= 0) {
-		if (tuning->n_curve)
-			fputs("Curve\n", out);
-		print_curve(out, tuning);
+		print_curve(out, tuning, "Curve");
 		return;
 	}
-	fprintf(out, "Knee      %s %s requested on %s (%s effective): %s, smallest within %.0f %% of the plateau %s",
+	fprintf(out, "Knee      %s %s requested on %s (%s effective): %s\n"
+		     "          the smallest size within %.0f %% of the plateau, %s",
 		wr_knob_option(knee->knob), wr_size_text(size, (double)knee->req_bytes), wr_side_name(knee->side),
 		wr_size_text(eff, (double)knee->eff_bytes), wr_rate_text(rate, knee->throughput_bps),
 		100 * knee->tolerance_ratio, wr_rate_text(plateau, knee->plateau_bps));
 	if (knee->goal == WR_GOAL_DELAY)
 		fprintf(out, "; RTT %s under load", wr_time_text(rtt, knee->rtt_loaded_us * 1e3));
 	fputc('\n', out);
-	print_curve(out, tuning);
+	print_curve(out, tuning, "");
 }
 
 static void print_proof(FILE *out, const struct wr_ab_proof *proof)
@@ -193,12 +197,12 @@ static void print_proof(FILE *out, const struct wr_ab_proof *proof)
 			proof->settings[i].after, proof->settings[i].before);
 }
 
-static void print_setting(FILE *out, const struct wr_advice *advice, bool first)
+static void print_setting(FILE *out, const struct wr_advice *advice, const char *lead)
 {
-	fprintf(out, "%s %s: %s\n", first ? "Do this   on" : "          and on", wr_side_name(advice->side), advice->why);
+	fprintf(out, "%-10son %s: %s\n", lead, wr_side_name(advice->side), advice->why);
 	fprintf(out, "            %s\n", advice->apply);
 	if (advice->persist[0])
-		fprintf(out, "            keep it: %s\n", advice->persist);
+		fprintf(out, "            %s%s\n", strncmp(advice->persist, "first:", 6) == 0 ? "" : "keep it: ", advice->persist);
 	if (advice->undo[0])
 		fprintf(out, "            undo:    %s\n", advice->undo);
 	if (advice->cost[0])
@@ -206,17 +210,25 @@ static void print_setting(FILE *out, const struct wr_advice *advice, bool first)
 }
 
 /* What helps beyond settings stands with the verdict already. */
-static void print_advice(FILE *out, const struct wr_verdict *verdict)
+static void print_advice(FILE *out, const struct wr_tuning *tuning)
 {
-	bool first = true;
+	const char *lead = "Do this";
 
-	for (size_t i = 0; i < verdict->n_advice; i++) {
-		if (!verdict->advice[i].apply[0])
-			continue;
-		print_setting(out, &verdict->advice[i], first);
-		first = false;
+	if (tuning->knee.goal == WR_GOAL_DELAY) {
+		fputs("Do this   change no buffer for the rate\n", out);
+		lead = "Or this";
 	}
-	if (first)
+	for (size_t i = 0; i < tuning->verdict.n_advice; i++) {
+		if (!tuning->verdict.advice[i].apply[0])
+			continue;
+		print_setting(out, &tuning->verdict.advice[i], lead);
+		lead = "  and";
+	}
+	if (strcmp(lead, "Do this") != 0)
+		return;
+	if (tuning->cut || !tuning->complete)
+		fputs("Do this   nothing is proved yet: let it run to its end, with room enough (--budget, --max-bytes)\n", out);
+	else
 		fputs("Do this   change no buffer\n", out);
 }
 
@@ -259,7 +271,7 @@ void wr_report_tune_text(FILE *out, const struct wr_tuning *tuning, const char *
 	wr_report_verdict_text(out, &tuning->verdict);
 	print_knee(out, tuning);
 	print_proof(out, &tuning->proof);
-	print_advice(out, &tuning->verdict);
+	print_advice(out, tuning);
 	print_not_this(out, tuning);
 	for (size_t i = 0; i < tuning->n_left_out; i++)
 		fprintf(out, "Left out  %s\n", tuning->left_out[i]);

@@ -54,6 +54,9 @@ const char *wr_address_text(char *out, const struct wr_address *address)
 
 	(void)getnameinfo((const struct sockaddr *)&address->storage, address->length, host, sizeof host, port,
 			  sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
+	/* An IPv4 peer of a socket that listens for both. */
+	if (strncmp(host, "::ffff:", 7) == 0 && strchr(host, '.'))
+		memmove(host, host + 7, strlen(host + 7) + 1);
 	snprintf(out, WR_NAME_TEXT, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 	return out;
 }
@@ -91,6 +94,12 @@ void wr_address_set_port(struct wr_address *address, uint16_t port)
 		((struct sockaddr_in6 *)&address->storage)->sin6_port = htons(port);
 	else
 		((struct sockaddr_in *)&address->storage)->sin_port = htons(port);
+}
+
+uint16_t wr_address_port(const struct wr_address *address)
+{
+	return ntohs(address->storage.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&address->storage)->sin6_port
+							     : ((const struct sockaddr_in *)&address->storage)->sin_port);
 }
 
 static int bind_local(int fd, const char *text, int family, struct weir_err *err)

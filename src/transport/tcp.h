@@ -28,7 +28,8 @@ const char *wr_address_text(char *out, const struct wr_address *address);
 /* wr_address_is_local - whether @address belongs to this host, so that both ends share its CPUs. */
 bool wr_address_is_local(const struct wr_address *address);
 
-/* wr_address_set_port - change the port in place. */
+/* wr_address_set_port - change the port in place; wr_address_port - read it. */
+uint16_t wr_address_port(const struct wr_address *address);
 void wr_address_set_port(struct wr_address *address, uint16_t port);
 
 /*

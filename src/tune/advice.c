@@ -58,32 +58,56 @@ static uint64_t core_max(const struct wr_tuner *tuner, enum wr_side side, enum w
 	return knob == WR_KNOB_SNDBUF ? end->core_wmem_max_bytes : end->core_rmem_max_bytes;
 }
 
-/* The same for a program that sets its buffers itself. */
-static void advise_setsockopt(struct wr_tuner *tuner, enum wr_side side, enum wr_knob knob, uint64_t bytes, bool proved)
+/* What a size set by the program needs of net.core, as a line to keep; "" where it is allowed already. */
+static void core_line(const struct wr_tuner *tuner, enum wr_side side, enum wr_knob knob, uint64_t bytes, char *text,
+		      size_t n_text)
+{
+	const char *key = knob == WR_KNOB_SNDBUF ? "net.core.wmem_max" : "net.core.rmem_max";
+	uint64_t cap_bytes = core_max(tuner, side, knob);
+
+	text[0] = '\0';
+	if (cap_bytes < bytes)
+		snprintf(text, n_text, "first: echo '%s = %llu' >> /etc/sysctl.d/90-weir.conf && sysctl -w %s=%llu (now %llu)", key,
+			 (unsigned long long)bytes, key, (unsigned long long)bytes, (unsigned long long)cap_bytes);
+}
+
+/* A size for a program that sets its buffers itself. */
+static struct wr_advice *advise_setsockopt(struct wr_tuner *tuner, enum wr_side side, enum wr_knob knob, uint64_t bytes,
+					   bool proved)
 {
 	struct wr_advice *advice = wr_verdict_advise(&tuner->tuning->verdict, "setsockopt", side);
-	uint64_t cap_bytes = core_max(tuner, side, knob);
-	const char *cap = knob == WR_KNOB_SNDBUF ? "net.core.wmem_max" : "net.core.rmem_max";
 	char size[WR_UNIT_TEXT];
 
 	if (!advice)
-		return;
+		return NULL;
 	snprintf(advice->key, sizeof advice->key, "%s", wr_knob_option(knob));
 	snprintf(advice->value, sizeof advice->value, "%llu", (unsigned long long)bytes);
 	advice->value_bytes = bytes;
 	advice->proved = proved;
-	snprintf(advice->why, sizeof advice->why,
-		 "or instead, in the program that %s, before connect() or listen(): it switches autotuning off%s",
-		 knob == WR_KNOB_SNDBUF ? "sends" : "receives", proved ? "" : " (the size was measured, the pairs proved the sysctls)");
-	snprintf(advice->apply, sizeof advice->apply, "setsockopt(fd, SOL_SOCKET, %s, &(int){%llu}, sizeof(int))%s%s",
-		 wr_knob_option(knob), (unsigned long long)bytes, cap_bytes < bytes ? ", after raising " : "",
-		 cap_bytes < bytes ? cap : "");
-	if (cap_bytes < bytes)
-		snprintf(advice->persist, sizeof advice->persist,
-			 "sysctl -w %s=%llu (now %llu); echo '%s = %llu' >> /etc/sysctl.d/90-weir.conf", cap,
-			 (unsigned long long)bytes, (unsigned long long)cap_bytes, cap, (unsigned long long)bytes);
+	snprintf(advice->apply, sizeof advice->apply, "setsockopt(fd, SOL_SOCKET, %s, &(int){%llu}, sizeof(int));",
+		 wr_knob_option(knob), (unsigned long long)bytes);
+	core_line(tuner, side, knob, bytes, advice->persist, sizeof advice->persist);
 	snprintf(advice->undo, sizeof advice->undo, "leave %s unset", wr_knob_option(knob));
-	snprintf(advice->cost, sizeof advice->cost, "up to %s of kernel memory a connection", wr_size_text(size, 2.0 * (double)bytes));
+	snprintf(advice->cost, sizeof advice->cost, "up to %s of kernel memory a connection; autotuning is off",
+		 wr_size_text(size, 2.0 * (double)bytes));
+	return advice;
+}
+
+/*
+ * The other way to the same sizes, for every limit that the sysctls raise: half a way would leave the next limit.
+ */
+static void advise_instead(struct wr_tuner *tuner, const struct wr_settings *after, enum wr_side side, enum wr_knob knob)
+{
+	const char *value = knob == WR_KNOB_SNDBUF ? after->limits.wmem[side] : after->limits.rmem[side];
+	struct wr_advice *advice;
+
+	if (!value[0])
+		return;
+	advice = advise_setsockopt(tuner, side, knob, last_number(value) / 2, tuner->tuning->proof.holds && !after->sysctls);
+	if (advice)
+		snprintf(advice->why, sizeof advice->why, "or instead of the sysctls, in the program that %s, before %s%s",
+			 knob == WR_KNOB_SNDBUF ? "sends" : "receives",
+			 knob == WR_KNOB_SNDBUF ? "connect()" : "listen()", advice->proved ? "" : " (the pairs proved the sysctls)");
 }
 
 static void advise_unset(struct wr_tuner *tuner, enum wr_side side, enum wr_knob knob, uint64_t pinned_bytes)
@@ -116,35 +140,25 @@ void wr_tune_advise_rate(struct wr_tuner *tuner, const struct wr_settings *after
 		advise_unset(tuner, tuner->sender_side, WR_KNOB_SNDBUF, sndbuf);
 	if (rcvbuf != WR_UNSET)
 		advise_unset(tuner, tuner->receiver_side, WR_KNOB_RCVBUF, rcvbuf);
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++)
 		advise_sysctl(tuner, after, order[i], order[i] == tuner->sender_side);
-		advise_sysctl(tuner, after, order[i], order[i] != tuner->sender_side);
-	}
-	advise_setsockopt(tuner, knee->side, knee->knob, wr_tune_headroom(knee->req_bytes),
-			  tuner->tuning->proof.holds && !after->sysctls);
+	for (size_t i = 0; i < 2; i++)
+		advise_instead(tuner, after, order[i], order[i] == tuner->sender_side ? WR_KNOB_SNDBUF : WR_KNOB_RCVBUF);
 }
 
 void wr_tune_advise_delay(struct wr_tuner *tuner)
 {
 	const struct wr_knee *knee = &tuner->tuning->knee;
-	size_t n_before = tuner->tuning->verdict.n_advice;
-	struct wr_advice *advice;
+	struct wr_advice *advice = advise_setsockopt(tuner, knee->side, knee->knob, knee->req_bytes, tuner->tuning->proof.holds);
 	char delay[80], size[WR_UNIT_TEXT];
 
-	advise_setsockopt(tuner, knee->side, knee->knob, knee->req_bytes, tuner->tuning->proof.holds);
-	if (tuner->tuning->verdict.n_advice == n_before)
+	if (!advice)
 		return;
-	advice = &tuner->tuning->verdict.advice[tuner->tuning->verdict.n_advice - 1];
 	delay_words(tuner, delay, sizeof delay);
 	snprintf(advice->why, sizeof advice->why, "only if delay matters: %s is the smallest that keeps the rate; %s",
 		 wr_size_text(size, (double)knee->req_bytes), delay);
 	snprintf(advice->cost, sizeof advice->cost,
 		 "autotuning is off for that socket: on a longer or faster path this size would be the limit");
-}
-
-uint64_t wr_tune_headroom(uint64_t knee_bytes)
-{
-	return wr_tune_round((uint64_t)(1.25 * (double)knee_bytes));
 }
 
 /* Up to a quarter of the power of two below, a MiB at most, so that people can read the number. */

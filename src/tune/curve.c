@@ -162,6 +162,7 @@ static int measure_curve(struct wr_tuner *tuner, const struct wr_curve_request *
 	double seconds = strategy->seconds(tuner, request->n_sizes);
 
 	if (!wr_tuner_affords(tuner, seconds)) {
+		tuner->tuning->cut = true;
 		wr_tuning_leave_out(tuner->tuning, "the curve of %zu sizes, which needs %.0f s", request->n_sizes, seconds);
 		return 2;
 	}
@@ -200,6 +201,7 @@ static int confirm(struct wr_tuner *tuner, const struct wr_curve_request *reques
 		int rc;
 
 		if (!wr_tuner_affords(tuner, wr_tune_confirm_seconds(tuner))) {
+			tuner->tuning->cut = true;
 			wr_tuning_leave_out(tuner->tuning, "confirming %s on fresh connections, which needs %.0f s",
 					    wr_size_text(size, (double)knee->req_bytes), wr_tune_confirm_seconds(tuner));
 			return 2;

@@ -15,6 +15,7 @@ static int prove(struct wr_tuner *tuner, struct weir_err *err)
 	int rc;
 
 	if (!wr_tuner_affords(tuner, wr_tune_proof_seconds(tuner))) {
+		tuning->cut = true;
 		wr_tuning_leave_out(tuning, "the proof of the smaller buffer, which needs %.0f s", wr_tune_proof_seconds(tuner));
 		return 0;
 	}

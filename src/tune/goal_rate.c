@@ -29,9 +29,9 @@ static int prove(struct wr_tuner *tuner, const struct wr_settings *after, struct
 	int rc;
 
 	if (!wr_tuner_affords(tuner, needed)) {
+		tuning->cut = true;
 		wr_tuning_leave_out(tuning, "the proof with %llu pairs, which needs %.0f s; without it nothing is advised",
 				    (unsigned long long)tuner->options->pairs, needed);
-		refuse_unproved(tuner, "not proved: the bounds left no room for the interleaved pairs");
 		return 0;
 	}
 	wr_tune_list_settings(tuner, after);
@@ -94,7 +94,7 @@ int wr_tune_for_rate(struct wr_tuner *tuner, const struct wr_trial *unset, struc
 		      wr_tuner_per_stream(tuner, tuning->bdp_bytes) /
 			      (at_sender ? WR_IN_FLIGHT_PER_REQUEST : 2 * plateau.window_per_eff_ratio));
 	rc = wr_tune_knee(tuner, &request, WR_GOAL_RATE, unset, err);
-	if (rc == 2)
+	if (rc == 2 && !tuning->cut)
 		refuse_unproved(tuner, "not proved: no size was found on the curve and confirmed by fresh connections");
 	if (rc != 0)
 		return rc == 2 ? 0 : rc;

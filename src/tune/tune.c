@@ -16,6 +16,8 @@
 #include "os/clock.h"
 
 #define REPEATS 3
+/* A run that is still in its ramp goes on for a while. */
+#define EXPECTED_MARGIN 1.1
 #define STANDING_QUEUE_RATIO 1.5
 #define STANDING_QUEUE_US 5000
 
@@ -105,7 +107,7 @@ static void announce(struct wr_tuner *tuner)
 
 	if (!wr_explain_buffer_helps(&tuner->tuning->verdict) && !queue_stands(tuner->tuning))
 		return;
-	wr_tuner_say(tuner, "%s; about %.0f s and %s more", tuner->tuning->verdict.causes[0].cause, fmax(left_s, 1),
+	wr_tuner_say(tuner, "%s; about %.0f s more and at least %s", tuner->tuning->verdict.causes[0].cause, fmax(left_s, 1),
 		     wr_size_text(bytes, left_s * tuner->rate_bps / 8));
 }
 
@@ -130,7 +132,7 @@ int wr_tune(struct wr_peer *peer, const struct wr_tune_options *options, struct 
 	wr_host_limits(&tuner.near_host);
 	tuner.near_host.may_force = wr_socket_may_force();
 	tuning->plan = options->plan;
-	tuning->expected_s = expected_s(&tuner);
+	tuning->expected_s = EXPECTED_MARGIN * expected_s(&tuner);
 	wr_tuner_say(&tuner, "expects to spend up to %.0f s; the bytes follow from the first transfer's rate", tuning->expected_s);
 	rc = probe(&tuner, &evidence, &trial, err);
 	if (rc >= 0)

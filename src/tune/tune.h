@@ -222,9 +222,8 @@ int wr_tune_prove(struct wr_tuner *tuner, const struct wr_settings *after, struc
 /* wr_tune_advise_rate - sysctl and setsockopt rows for a proved gain. */
 void wr_tune_advise_rate(struct wr_tuner *tuner, const struct wr_settings *after);
 
-/* wr_tune_round - up to a size that people can read; wr_tune_headroom - a knee with the margin to advise. Bytes. */
+/* wr_tune_round - up to a size that people can read. Bytes. */
 uint64_t wr_tune_round(uint64_t bytes);
-uint64_t wr_tune_headroom(uint64_t knee_bytes);
 
 /* wr_tune_advise_delay - the smaller buffer that keeps the rate. */
 void wr_tune_advise_delay(struct wr_tuner *tuner);

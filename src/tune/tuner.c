@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "os/clock.h"
 #include "stat/interval.h"
+#include "stat/paired.h"
 #include "tune/tune.h"
 
 void wr_tuner_say(const struct wr_tuner *tuner, const char *format, ...)
@@ -125,10 +126,13 @@ void wr_tuner_baseline(struct wr_tuner *tuner, const double *runs_bps, size_t n)
 	memmove(tuning->runs_bps, runs_bps, n * sizeof *runs_bps);
 	tuning->n_runs = n;
 	tuning->baseline_bps = wr_stat_median(runs_bps, n, scratch);
-	if (wr_stat_mean_interval(&interval, runs_bps, n, 0.95) == WR_STAT_DONE) {
-		tuning->baseline_ci95_bps[0] = interval.low;
-		tuning->baseline_ci95_bps[1] = interval.high;
-	}
+	/* From six runs on the median has an interval of its own; fewer have at best the t interval of the mean. */
+	if (n >= WR_STAT_PAIRED_PROOF_MIN)
+		(void)wr_stat_median_interval(&interval, runs_bps, n, 0.95, scratch);
+	else
+		(void)wr_stat_mean_interval(&interval, runs_bps, n, 0.95);
+	tuning->baseline_ci95_bps[0] = fmax(fmin(interval.low, tuning->baseline_bps), 0);
+	tuning->baseline_ci95_bps[1] = fmax(interval.high, tuning->baseline_bps);
 }
 
 double wr_tuner_window_ratio(const struct wr_evidence *evidence)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loss-limited: the congestion window is full, segments are lost, and no queue stands, so it is not congestion of
- * this flow's own making. Compared with the rate that Mathis et al. give for that loss.
+ * loss-limited: the congestion window is full, segments are lost, and no queue stands: they are lost at random, or
+ * by a queue or policer too short for its delay to show. Compared with the rate that Mathis et al. give for that loss.
  */
 #include <math.h>
 
@@ -39,7 +39,7 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 			 100 * f->loss_ratio, f->timeouts > 0 ? ", some after a timeout" : "");
 	wr_finding_prove(out, "cwnd_full_ratio", f->cwnd_full_ratio, "ratio",
 			 "the congestion window was full for %.0f %% of the time", 100 * f->cwnd_full_ratio);
-	wr_finding_prove(out, "rtt_us", f->rtt_us, "us", "no queue stands: RTT %s under load, %s idle",
+	wr_finding_prove(out, "rtt_us", f->rtt_us, "us", "no queue stands (RTT %s under load, %s idle): lost at random, or by a queue too short to see",
 			 wr_time_text(rtt, f->rtt_us * 1e3), wr_time_text(least, f->min_rtt_us * 1e3));
 	wr_finding_prove(out, "ceiling_bps", out->ceiling_bps, "bit/s",
 			 "1.22 MSS / (RTT sqrt(loss)) = %s; measured %s", wr_rate_text(rate, out->ceiling_bps),

@@ -19,9 +19,9 @@ static int capped(struct wr_finding *out, const struct wr_finding *buffer, const
 	out->share_ratio = buffer->share_ratio;
 	out->companion = false;
 	out->confidence = WR_CONFIDENCE_HIGH;
-	wr_finding_prove(out, key, (double)cap, "bytes", "%s asked for, %s effective: %s on %s is %s (the kernel doubles it)",
-			 wr_size_text(wanted, (double)asked), wr_size_text(got, (double)eff), key, wr_side_name(out->side),
-			 wr_size_text(limit, (double)cap));
+	wr_finding_prove(out, key, (double)cap, "bytes", "%s asked for, cut to %s by %s on %s (%s effective, the kernel doubles it)",
+			 wr_size_text(wanted, (double)asked), wr_size_text(limit, (double)cap), key, wr_side_name(out->side),
+			 wr_size_text(got, (double)eff));
 	return 1;
 }
 

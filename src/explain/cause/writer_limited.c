@@ -23,7 +23,7 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	wr_finding_prove(out, "cwnd_full_ratio", f->cwnd_full_ratio, "ratio",
 			 "the congestion window was full for %.0f %% and the peer's window %.0f %% full",
 			 100 * f->cwnd_full_ratio, 100 * f->window_ratio);
-	if (f->sender_cpu_ratio >= 0)
+	if (f->sender_cpu_ratio + f->sender_wait_ratio < 0.5)
 		wr_finding_prove(out, "sender_cpu_ratio", f->sender_cpu_ratio, "ratio",
 				 "the writing thread used %.0f %% of a CPU, so it waits for something else",
 				 100 * f->sender_cpu_ratio);

@@ -102,6 +102,9 @@ static void address_text(char *out, int fd,
 	    getnameinfo((struct sockaddr *)&address, length, host, sizeof host, port, sizeof port,
 			NI_NUMERICHOST | NI_NUMERICSERV) != 0)
 		return;
+	/* An IPv4 peer of a socket that listens for both. */
+	if (strncmp(host, "::ffff:", 7) == 0 && strchr(host, '.'))
+		memmove(host, host + 7, strlen(host + 7) + 1);
 	snprintf(out, WR_NAME_TEXT, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
