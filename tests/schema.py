@@ -115,11 +115,11 @@ POINT = {"knob": {"sndbuf", "rcvbuf"}, "side": {"near", "far"}, "throughput_bps"
 TUNE = {"schema": "weir.tune/1", **HEAD, "command": "tune", "congestion": words,
         "path": {"rtt_min_us": positive, "mss_bytes": positive, "capacity_bps": positive, "bdp_bytes": positive},
         "baseline": {"throughput_bps": positive, "runs_bps": [positive], "ci95_bps?": [positive], "rtt_loaded_us?": positive,
-                     "sndbuf_eff_bytes": positive, "rcvbuf_eff_bytes": positive},
+                     "sndbuf_eff_bytes?": positive, "rcvbuf_eff_bytes?": positive},
         "verdict": VERDICT, "curve": [{**POINT, "req_bytes": lambda size: size == "unset" or positive(size)}],
         "knee?": {**POINT, "goal": {"rate", "delay"}, "req_bytes": positive, "tolerance_ratio": ratio,
                   "plateau_bps": positive},
-        "proof?": {"pairs": positive, "before": words, "after": words, "before_bps": positive, "after_bps": positive,
+        "proof?": {"pairs": positive, "before": {"*": words}, "after": {"*": words}, "before_bps": positive, "after_bps": positive,
                    "ratio": number, "ci95_ratio": [number], "p": ratio, "before_rtt_us": positive,
                    "after_rtt_us": positive, "holds": bool, "min_effect_ratio": number, "before_runs_bps": [positive],
                    "after_runs_bps": [positive]},
@@ -171,6 +171,7 @@ def check_tune(result):
     if result["curve"]:
         assert any(point["req_bytes"] == "unset" for point in result["curve"]), "unset is a point of every curve"
     if proof:
+        assert proof["after"] and proof["before"].keys() == proof["after"].keys()
         assert proof["pairs"] >= 6 and len(proof["before_runs_bps"]) == len(proof["after_runs_bps"]) == proof["pairs"]
         assert proof["ci95_ratio"][0] <= proof["ratio"] <= proof["ci95_ratio"][1]
     for advice in verdict["advice"]:

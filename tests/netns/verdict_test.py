@@ -109,7 +109,8 @@ def test_verdict(name, reverse):
     assert first["share_ratio"] >= case.share, first
     assert case.mbps[0] <= mbps <= case.mbps[1], mbps
     assert {refusal["knob"] for refusal in verdict["refused"]} == ({"sndbuf", "rcvbuf"} if case.refused else set())
-    assert verdict["advice"] == []
+    # A run proves nothing, so it never advises a setting.
+    assert not {advice["action"] for advice in verdict["advice"]} & {"sysctl", "setsockopt"}, verdict["advice"]
     companions = [cause["cause"] for cause in verdict["causes"] if cause["companion"]]
     assert not case.companion or case.companion in companions, verdict["causes"]
     proofs = {line["metric"]: line["value"] for line in first["evidence"]}
