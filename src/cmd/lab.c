@@ -135,6 +135,7 @@ static int run(int argc, char **argv)
 		status = rc;
 	for (size_t i = 0; i < parsed.settings.n_sysctls; i++)
 		free(parsed.settings.sysctls[i].key);
+	wr_lab_config_deinit(&parsed.settings.link);
 	return status;
 }
 

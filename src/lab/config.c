@@ -7,13 +7,17 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "lab/element.h"
+#include "lab/schedule.h"
 
 #define MIN_DEFAULT_QUEUE_BYTES 1048576ULL
 /* More than this may not wait in one direction: it would all be memory. */
 #define MAX_QUEUE_BYTES (512ULL << 20)
+#define MAX_QUEUE_SEGS 200000u
 
 const char *const wr_lab_end_names[WR_LAB_N_ENDS] = {"near", "far"};
 
@@ -51,15 +55,42 @@ static int resolve_delay(const struct wr_lab_wish *wish, int end, struct wr_lab_
 	return 0;
 }
 
-static int resolve_loss(const struct wr_lab_wish *wish, int end, struct wr_lab_way *way, struct weir_err *err)
+/* A rate or a schedule; what is said of one direction goes before what is said of both. */
+static int resolve_rate(const struct wr_lab_wish *wish, int end, struct wr_lab_way *way, struct weir_err *err)
 {
-	bool own = wish->ends[end].loss != NULL;
-	const char *text = own ? wish->ends[end].loss : wish->both.loss;
-	char option[32];
+	const struct wr_lab_way_wish *own = &wish->ends[end], *both = &wish->both;
+	bool of_own = own->rate_bps != WR_UNSET || own->rate_file;
+	const struct wr_lab_way_wish *from = of_own ? own : both;
+	char rate[32], file[32];
 
-	way->loss_ratio = 0;
-	if (text && wr_share_parse(text, &way->loss_ratio, err) < 0)
-		return name_error(err, option_name(option, sizeof option, own, end, "loss"));
+	way->rate_bps = from->rate_bps;
+	if (!from->rate_file)
+		return 0;
+	option_name(file, sizeof file, of_own, end, "rate-file");
+	if (from->rate_bps != WR_UNSET)
+		return wr_err_set(err, WEIR_ERR_USAGE, "link", "%s and %s contradict each other", file,
+				  option_name(rate, sizeof rate, of_own, end, "rate"));
+	if (wr_lab_schedule_read(from->rate_file, &way->schedule, err) < 0)
+		return name_error(err, file);
+	way->rate_bps = wr_lab_schedule_most_bps(&way->schedule);
+	return 0;
+}
+
+/* The options that elements read themselves. */
+static int resolve_elements(const struct wr_lab_wish *wish, int end, struct wr_lab_way *way, struct weir_err *err)
+{
+	for (size_t i = 0; wr_lab_elements[i]; i++) {
+		const struct wr_lab_element *element = wr_lab_elements[i];
+		const char *text, *own;
+		char option[32];
+
+		if (!element->parse)
+			continue;
+		own = *(const char *const *)((const char *)&wish->ends[end] + element->wish);
+		text = own ? own : *(const char *const *)((const char *)&wish->both + element->wish);
+		if (text && element->parse(text, way, err) < 0)
+			return name_error(err, option_name(option, sizeof option, own != NULL, end, element->option));
+	}
 	return 0;
 }
 
@@ -71,15 +102,32 @@ static bool is_time(const char *text)
 	return n > 0 && text[n - 1] == 's' && text[0] >= '0' && text[0] <= '9';
 }
 
-static int parse_queue(const char *text, uint64_t rate_bps, uint64_t *bytes, struct weir_err *err)
+/* "100p": a number of segments. */
+static int parse_segs(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
+	unsigned long n = strtoul(text, NULL, 10);
+
+	if (n < 1 || n > MAX_QUEUE_SEGS)
+		return wr_err_set(err, WEIR_ERR_USAGE, "link", "'%s' is outside 1p to %up", text, MAX_QUEUE_SEGS);
+	way->queue_segs = (uint32_t)n;
+	return 0;
+}
+
+static int parse_queue(const char *text, struct wr_lab_way *way, struct weir_err *err)
+{
+	size_t n_digits = strspn(text, "0123456789");
 	uint64_t ns;
 
+	if (n_digits > 0 && n_digits < 10 && strcmp(text + n_digits, "p") == 0)
+		return parse_segs(text, way, err);
 	if (!is_time(text))
-		return wr_size_parse(text, bytes, err);
+		return wr_size_parse(text, &way->queue_bytes, err);
 	if (wr_time_parse(text, &ns, err) < 0)
 		return -1;
-	*bytes = (uint64_t)llround((double)rate_bps * (double)ns / 8e9);
+	if (way->schedule.n_steps)
+		way->queue_ns = ns;
+	else
+		way->queue_bytes = (uint64_t)llround((double)way->rate_bps * (double)ns / 8e9);
 	return 0;
 }
 
@@ -111,9 +159,9 @@ static int resolve_queue(const struct wr_lab_wish *wish, int end, uint64_t rtt_n
 		way->queue_bytes = default_queue_bytes(way, rtt_ns);
 		return 0;
 	}
-	if (parse_queue(text, way->rate_bps, &way->queue_bytes, err) < 0)
+	if (parse_queue(text, way, err) < 0)
 		return name_error(err, option);
-	if (way->queue_bytes > MAX_QUEUE_BYTES)
+	if (way->queue_bytes != WR_UNSET && way->queue_bytes > MAX_QUEUE_BYTES)
 		return wr_err_set(err, WEIR_ERR_USAGE, "link", "%s %s is more than %s", option, text,
 				  wr_size_text(most, MAX_QUEUE_BYTES));
 	return 0;
@@ -133,22 +181,37 @@ static int resolve_both(const struct wr_lab_wish *wish, struct wr_lab_config *co
 	return 0;
 }
 
-int wr_lab_config_resolve(const struct wr_lab_wish *wish, struct wr_lab_config *config, struct weir_err *err)
+static int resolve(const struct wr_lab_wish *wish, struct wr_lab_config *config, struct weir_err *err)
 {
 	uint64_t rtt_ns = 0;
 
-	memset(config, 0, sizeof *config);
 	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
 		struct wr_lab_way *way = &config->ways[end];
 
-		way->rate_bps = wish->ends[end].rate_bps != WR_UNSET ? wish->ends[end].rate_bps : wish->both.rate_bps;
-		if (resolve_delay(wish, end, way, err) < 0 || resolve_loss(wish, end, way, err) < 0)
+		way->mtu_bytes = wish->mtu_bytes == WR_UNSET ? WR_LAB_DEFAULT_MTU_BYTES : (uint32_t)wish->mtu_bytes;
+		if (resolve_rate(wish, end, way, err) < 0 || resolve_delay(wish, end, way, err) < 0)
 			return -1;
 		rtt_ns += way->delay_ns;
 	}
 	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
-		if (resolve_queue(wish, end, rtt_ns, &config->ways[end], err) < 0)
+		if (resolve_queue(wish, end, rtt_ns, &config->ways[end], err) < 0 ||
+		    resolve_elements(wish, end, &config->ways[end], err) < 0)
 			return -1;
 	}
 	return resolve_both(wish, config, err);
+}
+
+int wr_lab_config_resolve(const struct wr_lab_wish *wish, struct wr_lab_config *config, struct weir_err *err)
+{
+	memset(config, 0, sizeof *config);
+	if (resolve(wish, config, err) == 0)
+		return 0;
+	wr_lab_config_deinit(config);
+	return -1;
+}
+
+void wr_lab_config_deinit(struct wr_lab_config *config)
+{
+	for (int end = 0; end < WR_LAB_N_ENDS; end++)
+		wr_lab_schedule_deinit(&config->ways[end].schedule);
 }

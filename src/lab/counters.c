@@ -69,6 +69,9 @@ static void print_way(FILE *out, int end, const struct wr_lab_way_counters *way)
 		if (way->drops[row].n_segs)
 			fprintf(out, "  %-10s %" PRIu64 " segments dropped by %s\n", "", way->drops[row].n_segs,
 				wr_lab_elements[row]->name);
+		if (way->drops[row].n_touched)
+			fprintf(out, "  %-10s %" PRIu64 " segments %s\n", "", way->drops[row].n_touched,
+				wr_lab_elements[row]->touches);
 	}
 	if (way->n_refused_packets)
 		fprintf(out, "  %-10s %" PRIu64 " packets\n", "refused", way->n_refused_packets);

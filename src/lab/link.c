@@ -18,6 +18,7 @@
 #include "lab/chain.h"
 #include "lab/pacer.h"
 #include "lab/pool.h"
+#include "lab/waiting.h"
 #include "os/clock.h"
 
 /* Packets taken from one direction before the other gets its turn. */
@@ -29,7 +30,7 @@ struct way {
 	int in_fd, out_fd;
 	bool has_rate;
 	struct wr_lab_chain chain;
-	struct wr_lab_packet *first, *last; /* waiting, by due time */
+	struct wr_lab_waiting waiting;
 	struct wr_lab_way_counters *counters;
 };
 
@@ -63,21 +64,6 @@ static void deliver(struct link *link, struct way *way, struct wr_lab_packet *pa
 	wr_lab_pool_put(&link->pool, packet);
 }
 
-/* Keep the list in order of due times; nearly always that is its end. */
-static void enqueue(struct way *way, struct wr_lab_packet *packet)
-{
-	struct wr_lab_packet **at = &way->first;
-
-	if (way->last && way->last->due_ns <= packet->due_ns)
-		at = &way->last->next;
-	while (*at && (*at)->due_ns <= packet->due_ns)
-		at = &(*at)->next;
-	packet->next = *at;
-	*at = packet;
-	if (!packet->next)
-		way->last = packet;
-}
-
 /* Tell the scheduler what the pacer wants. Without the privilege the link stays as it is, and its lateness says so. */
 static void follow_pacer(struct link *link)
 {
@@ -93,13 +79,10 @@ static void release_due(struct link *link, struct way *way)
 {
 	uint64_t now_ns = (uint64_t)wr_clock_ns();
 
-	for (int n = 0; n < RELEASE_BATCH && way->first && way->first->due_ns <= now_ns; n++) {
-		struct wr_lab_packet *packet = way->first;
+	for (int n = 0; n < RELEASE_BATCH && wr_lab_waiting_due_ns(&way->waiting) <= now_ns; n++) {
+		struct wr_lab_packet *packet = wr_lab_waiting_take(&way->waiting);
 		uint64_t late_ns = now_ns - packet->due_ns;
 
-		way->first = packet->next;
-		if (!way->first)
-			way->last = NULL;
 		wr_lab_histogram_add(&way->counters->lateness, late_ns);
 		wr_lab_pacer_late(&link->pacer, late_ns, now_ns);
 		deliver(link, way, packet);
@@ -113,7 +96,7 @@ static void emit(void *context, const struct wr_lab_run *run)
 	struct passage *passage = context;
 	struct wr_lab_packet *packet = passage->packet;
 
-	if (run->n_segs == passage->shape.n_segs) {
+	if (run->n_segs == passage->shape.n_segs && !(run->marks & WR_LAB_MARK_COPY)) {
 		passage->packet = NULL;
 	} else {
 		size_t n = wr_lab_packet_cut_bytes(&passage->shape, run->first_seg, run->n_segs);
@@ -127,10 +110,10 @@ static void emit(void *context, const struct wr_lab_run *run)
 	packet->n_segs = run->n_segs;
 	packet->n_wire_bytes = (uint32_t)wr_lab_run_wire_bytes(run);
 	packet->due_ns = run->at_ns;
-	if (!passage->way->first && run->at_ns <= passage->now_ns)
+	if (run->at_ns <= passage->now_ns && wr_lab_waiting_due_ns(&passage->way->waiting) == WR_UNSET)
 		deliver(passage->link, passage->way, packet);
 	else
-		enqueue(passage->way, packet);
+		wr_lab_waiting_add(&passage->way->waiting, packet);
 }
 
 static void note_backlog(struct way *way, uint64_t now_ns)
@@ -171,7 +154,7 @@ static void pass_one(struct link *link, struct way *way, struct wr_lab_packet *p
 	way->counters->in.n_packets++;
 	way->counters->in.n_segs += run.n_segs;
 	way->counters->in.wire_bytes += wr_lab_run_wire_bytes(&run);
-	wr_lab_chain_pass(&way->chain, &run, way->counters->drops, emit, &passage);
+	wr_lab_chain_pass(&way->chain, &run, way->counters->drops, &(struct wr_lab_sink){.emit = emit, .context = &passage});
 	if (way->has_rate)
 		note_backlog(way, passage.now_ns);
 	if (passage.packet)
@@ -203,8 +186,8 @@ static uint64_t next_due_ns(const struct link *link)
 	uint64_t next = WR_UNSET;
 
 	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
-		if (link->ways[end].first && link->ways[end].first->due_ns < next)
-			next = link->ways[end].first->due_ns;
+		if (wr_lab_waiting_due_ns(&link->ways[end].waiting) < next)
+			next = wr_lab_waiting_due_ns(&link->ways[end].waiting);
 	}
 	return next;
 }
@@ -243,6 +226,8 @@ static int wait_for_work(struct link *link)
 static int link_init(struct link *link, const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *config,
 		     struct wr_lab_counters *counters, struct weir_err *err)
 {
+	uint64_t start_ns = (uint64_t)wr_clock_ns();
+
 	memset(link, 0, sizeof *link);
 	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
 		struct way *way = &link->ways[end];
@@ -251,7 +236,9 @@ static int link_init(struct link *link, const int fds[WR_LAB_N_ENDS], const stru
 		way->out_fd = fds[!end];
 		way->has_rate = config->ways[end].rate_bps != WR_UNSET;
 		way->counters = &counters->ways[end];
-		wr_lab_chain_init(&way->chain, &config->ways[end], 2 * config->seed + (uint64_t)end);
+		if (wr_lab_chain_init(&way->chain, &config->ways[end], 2 * config->seed + (uint64_t)end, start_ns, err) < 0 ||
+		    wr_lab_waiting_init(&way->waiting, WR_LAB_POOL_MAX_PACKETS, err) < 0)
+			return -1;
 	}
 	return wr_lab_pool_init(&link->pool, err);
 }
@@ -279,6 +266,10 @@ int wr_lab_link_run(const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *co
 		}
 		wr_lab_pacer_worked(&link.pacer, (uint64_t)wr_clock_ns());
 		follow_pacer(&link);
+	}
+	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
+		wr_lab_chain_deinit(&link.ways[end].chain);
+		wr_lab_waiting_deinit(&link.ways[end].waiting);
 	}
 	wr_lab_pool_deinit(&link.pool);
 	return wr_err_errno(err, WEIR_ERR_HOST, "ppoll", -rc, "the link's devices are gone");

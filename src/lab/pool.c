@@ -16,10 +16,12 @@
 /* The most that may be under way in both directions: 512 MiB of small packets and 1 GiB of large ones. */
 #define N_SMALL 262144
 #define N_LARGE 16384
-#define MIN_SLOTS 2048
-/* One packet makes at most so many pieces: 64 KiB in segments of 48 bytes; in pieces larger than a small slot. */
-#define RESERVE_SMALL 1400
-#define RESERVE_LARGE 36
+#define MIN_SLOTS 4096
+/* One packet makes at most so many pieces: 64 KiB in segments of 48 bytes; in pieces larger than a small slot; each twice. */
+#define RESERVE_SMALL 2800
+#define RESERVE_LARGE 72
+
+_Static_assert(WR_LAB_POOL_MAX_PACKETS == N_SMALL + N_LARGE, "all of both sizes");
 
 static int reserve(struct wr_lab_pool *pool, int size, size_t stride_bytes, size_t n_slots, struct weir_err *err)
 {

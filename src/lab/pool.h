@@ -15,7 +15,7 @@
 /* A packet on its way, and the list it is in. */
 struct wr_lab_packet {
 	struct wr_lab_packet *next;
-	uint64_t due_ns;
+	uint64_t due_ns, number; /* number: which came first of those due at once */
 	uint32_t n_bytes, n_segs, n_wire_bytes;
 	uint16_t size;
 	uint8_t data[];
@@ -35,6 +35,9 @@ struct wr_lab_pool {
 		size_t stride_bytes, data_bytes, n_slots, n_touched, n_used;
 	} sizes[WR_LAB_N_POOL_SIZES];
 };
+
+/* The most packets that can be under way at all. */
+#define WR_LAB_POOL_MAX_PACKETS (262144 + 16384)
 
 int wr_lab_pool_init(struct wr_lab_pool *pool, struct weir_err *err);
 void wr_lab_pool_deinit(struct wr_lab_pool *pool);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bottleneck's buffer: drop-tail, counted in bytes on the wire, decided for each segment. The backlog is
+ * The bottleneck's buffer: drop-tail, counted in bytes on the wire, in segments or in time, decided for each segment. The backlog is
  * what the server still has to send, the segment on the wire included. A segment that finds the server idle is
  * taken whatever the limit, as a device without any queue would.
  */
 #include "lab/element.h"
 
 struct queue {
-	uint64_t limit_bytes;
+	uint64_t limit_bytes, limit_ns;
+	uint32_t limit_segs;
 };
+
+_Static_assert(sizeof(struct queue) <= WR_LAB_STATE_BYTES, "state");
 
 static bool init(void *state, struct wr_lab_shared *shared, const struct wr_lab_way *way)
 {
@@ -16,38 +19,42 @@ static bool init(void *state, struct wr_lab_shared *shared, const struct wr_lab_
 
 	(void)shared;
 	queue->limit_bytes = way->queue_bytes;
-	return way->rate_bps != WR_UNSET && way->queue_bytes != WR_UNSET;
+	queue->limit_ns = way->queue_ns;
+	queue->limit_segs = way->queue_segs;
+	return way->rate_bps != WR_UNSET && (way->queue_bytes != WR_UNSET || way->queue_ns || way->queue_segs);
+}
+
+static uint32_t room_segs(uint32_t limit, uint32_t backlog)
+{
+	return limit > backlog ? limit - backlog : 0;
+}
+
+/* How many of the run's first segments find room, beside what waits already. */
+static uint32_t n_fit(const struct queue *queue, struct wr_lab_server *server, const struct wr_lab_run *run)
+{
+	uint64_t backlog;
+	uint32_t n;
+
+	if (queue->limit_segs) {
+		n = room_segs(queue->limit_segs, wr_lab_server_backlog_segs(server, run->at_ns));
+		return n < run->n_segs ? n : run->n_segs;
+	}
+	if (queue->limit_ns) /* in time: each segment by itself, as each moves the end on */
+		return wr_lab_server_wait_ns(server, run->at_ns) < queue->limit_ns ? 1 : 0;
+	backlog = wr_lab_server_backlog_bytes(server, run->at_ns);
+	n = wr_lab_run_fit(run, queue->limit_bytes > backlog ? queue->limit_bytes - backlog : 0);
+	return n == 0 && backlog == 0 ? 1 : n;
 }
 
 static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct wr_lab_run *run)
 {
-	const struct queue *queue = state;
-	uint64_t backlog = wr_lab_server_backlog_bytes(&shared->server, run->at_ns);
-	uint64_t room = queue->limit_bytes > backlog ? queue->limit_bytes - backlog : 0;
-	uint32_t n_full = run->n_segs - 1; /* those of seg_wire_bytes; the last may be shorter */
-	uint64_t first = n_full ? run->seg_wire_bytes : run->last_wire_bytes;
-	uint64_t n_fit;
-
-	if (backlog == 0 && room < first)
-		room = first;
-	if (room < first) {
-		wr_lab_run_shorten(run, n_full ? n_full : 1);
-		return WR_LAB_DROP;
-	}
-	if (n_full == 0)
-		return WR_LAB_PASS;
-	n_fit = room / run->seg_wire_bytes;
-	if (n_fit < n_full)
-		wr_lab_run_shorten(run, (uint32_t)n_fit);
-	else if (room - (uint64_t)n_full * run->seg_wire_bytes < run->last_wire_bytes)
-		wr_lab_run_shorten(run, n_full);
-	return WR_LAB_PASS;
+	return wr_lab_run_keep(run, n_fit(state, &shared->server, run)) ? WR_LAB_PASS : WR_LAB_DROP;
 }
 
 const struct wr_lab_element wr_lab_element_queue = {
 	.name = "queue",
-	.summary = "drops the segments that find the bottleneck's buffer full",
-	.source = "tc-bfifo(8)",
+	.summary = "drops the segments that find the bottleneck's buffer full, counted in bytes, time or segments",
+	.source = "tc-bfifo(8), tc-pfifo(8)",
 	.init = init,
 	.pass = pass,
 };

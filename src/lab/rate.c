@@ -10,6 +10,7 @@
 #define GRAIN_NS 250000ULL
 #define BITS_NS 8000000000ULL
 
+/* @grain_bytes: where the rate stays the same. */
 struct rate {
 	uint64_t grain_bytes;
 };
@@ -21,33 +22,34 @@ static bool init(void *state, struct wr_lab_shared *shared, const struct wr_lab_
 	if (way->rate_bps == WR_UNSET)
 		return false;
 	shared->server.rate_bps = way->rate_bps;
+	shared->server.schedule = way->schedule.n_steps ? &way->schedule : NULL;
+	shared->server.stops = way->outage.hold ? &way->outage : NULL;
 	rate->grain_bytes = (uint64_t)((unsigned __int128)way->rate_bps * GRAIN_NS / BITS_NS);
 	return true;
 }
 
-/* Sending begins when the server is free; the remainder carries what a nanosecond can't express. */
-static void serve(struct wr_lab_server *server, uint64_t at_ns, uint64_t n_bytes)
+static uint64_t grain_bytes(const struct rate *rate, const struct wr_lab_server *server, uint64_t at_ns)
 {
-	uint64_t work = n_bytes * BITS_NS;
+	uint64_t from_ns = server->busy_until_ns > at_ns ? server->busy_until_ns : at_ns, until_ns;
 
-	if (server->busy_until_ns <= at_ns) {
-		server->busy_until_ns = at_ns;
-		server->remainder = 0;
-	}
-	work += server->remainder;
-	server->busy_until_ns += work / server->rate_bps;
-	server->remainder = work % server->rate_bps;
+	if (!server->schedule && !server->stops)
+		return rate->grain_bytes;
+	return (uint64_t)((unsigned __int128)wr_lab_server_rate_at(server, from_ns, &until_ns) * GRAIN_NS / BITS_NS);
 }
 
 static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct wr_lab_run *run)
 {
-	const struct rate *rate = state;
-	uint64_t n_grain = rate->grain_bytes / run->seg_wire_bytes;
+	uint64_t n_grain = grain_bytes(state, &shared->server, run->at_ns) / run->seg_wire_bytes;
 
 	if (n_grain < run->n_segs)
 		wr_lab_run_shorten(run, n_grain ? (uint32_t)n_grain : 1);
-	serve(&shared->server, run->at_ns, wr_lab_run_wire_bytes(run));
+	for (uint32_t i = 1; shared->server.departures && i < run->n_segs; i++)
+		wr_lab_server_serve(&shared->server, run->at_ns, run->seg_wire_bytes);
+	wr_lab_server_serve(&shared->server, run->at_ns,
+			    shared->server.departures ? run->last_wire_bytes : wr_lab_run_wire_bytes(run));
+	run->waited_ns = shared->server.busy_until_ns - run->at_ns;
 	run->at_ns = shared->server.busy_until_ns;
+	run->left_ns = run->at_ns;
 	return WR_LAB_PASS;
 }
 

@@ -5,9 +5,15 @@
 #include <stddef.h>
 
 const struct wr_lab_element *const wr_lab_elements[] = {
+	&wr_lab_element_outage,
 	&wr_lab_element_loss,
+	&wr_lab_element_police,
+	&wr_lab_element_duplicate,
 	&wr_lab_element_queue,
+	&wr_lab_element_codel,
 	&wr_lab_element_rate,
 	&wr_lab_element_delay,
+	&wr_lab_element_jitter,
+	&wr_lab_element_reorder,
 	NULL,
 };

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""The elements of the link, measured from outside: what each does to packets of programs that know nothing of it."""
+import json
+import math
+import os
+import re
+
+import pytest
+
+from lab_peer import TASKS
+from lab_util import HERE, NEEDS, PYTHON, lab, python_far
+
+pytestmark = NEEDS
+
+
+def drive(*arguments):
+    """Link options, then tasks for lab_peer.py; returns their results and the counters that --stats printed."""
+    tasks = [word for word in arguments if word.split(":")[0] in TASKS and not word.startswith("-")]
+    options = [word for word in arguments if word not in tasks]
+    done = lab(*options, "--stats", "--far-cmd", python_far("lab_peer.py", "far"), "--", PYTHON,
+               os.path.join(HERE, "lab_peer.py"), "near", *tasks)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def counted(stats, words):
+    """Segments of which --stats says so, of both directions."""
+    return sum(int(n) for n in re.findall(rf"(\d+) segments {words}", stats))
+
+
+def test_bursts_of_loss():
+    n = 20000
+    (result,), stats = drive("--near-loss", "ge:p=0.5%,r=30%", f"burst:{n}:100:500")
+    lost = n - len(result["back"])
+    assert lost == counted(stats, "dropped by loss")
+    gaps = [b - a - 1 for a, b in zip([-1] + result["back"], result["back"] + [n]) if b - a > 1]
+    share = 0.005 / 0.305
+    # losses come in bursts of 3.3, so their number varies (2 - r - p) / (r + p) = 5.6 times as much as a binomial one
+    assert abs(lost - n * share) < 2.58 * math.sqrt(n * share * (1 - share) * 5.6)
+    assert 2.6 < lost / len(gaps) < 4.2
+
+
+def test_each_nth_is_lost():
+    (result,), _ = drive("--near-loss", "every:50", "burst:1000:100:100")
+    assert result["back"] == [i for i in range(1000) if i % 50 != 49]
+
+
+def test_super_packets_are_lost_and_small_ones_are_not():
+    # The whole transfer survives by retransmissions of single segments.
+    (small, sent, errors), stats = drive("--near-loss", "gso:20%", "burst:500:100:100", "transfer:4:send:1000000", "errors")
+    assert len(small["back"]) == 500 and sent["equal"]
+    assert counted(stats, "dropped by loss") > 0 and not any(errors["far"].values())
+
+
+def test_duplicates_arrive():
+    (result,), stats = drive("--near-duplicate", "10%", "burst:1000:100:50")
+    assert len(result["back"]) - 1000 == counted(stats, "duplicated")
+    assert set(result["back"]) == set(range(1000)) and 60 < counted(stats, "duplicated") < 140
+
+
+@pytest.mark.parametrize("options", [["--duplicate", "5%"], ["--duplicate", "5%", "--rate", "200mbit", "--reorder", "1%"],
+                                     ["--delay", "3ms", "--jitter", "1ms,normal,reorder"], ["--loss", "gso:3%"],
+                                     ["--loss", "ge:p=0.2%,r=30%", "--offload", "off"]], ids=" ".join)
+def test_tcp_survives_unharmed(options):
+    results, _ = drive(*options, "transfer:4:send:2000000", "transfer:6:receive:2000000", "errors")
+    assert all(result["equal"] for result in results[:2])
+    assert not any(results[2]["near"].values()) and not any(results[2]["far"].values())
+
+
+def test_late_ones_are_overtaken():
+    (result,), stats = drive("--rate", "20mbit", "--queue", "4M", "--near-reorder", "2%,by=3", "burst:1000:1400:1000")
+    back = result["back"]
+    n_late = sum(1 for i in range(1, len(back)) if back[i] < max(back[:i]))
+    assert sorted(back) == list(range(1000)) and n_late == pytest.approx(counted(stats, "held back"), abs=2)
+    # the place that a packet has lost: three others have gone before it
+    distances = sorted(back.index(i) - i for i in set(back) if back.index(i) - i > 1)
+    assert distances and distances[len(distances) // 2] in (2, 3)
+
+
+def test_jitter_spreads_the_round_trips():
+    (result,), _ = drive("--near-delay", "20ms", "--near-jitter", "10ms", "rtt:150:100:0")
+    times = result["rtt_s"]
+    assert 0.010 <= times[0] < 0.0125 and 0.0275 < times[-1] < 0.032
+    assert times[75] == pytest.approx(0.020, abs=0.004)
+
+
+def test_a_policer_drops_what_exceeds_it():
+    (result,), stats = drive("--near-police", "1mbit,burst=10660", "burst:100:1000:100")
+    # ten frames of 1066 bytes, and one each 8.5 ms while the burst is being written
+    assert 10 <= len(result["back"]) <= 13 and result["back"][:10] == list(range(10))
+    assert counted(stats, "dropped by police") == 100 - len(result["back"])
+
+
+def test_an_outage_holds_packets_or_loses_them():
+    (held,), _ = drive("--near-outage", "0,for=2500ms,hold", "--near-rate", "10mbit", "rtt:1:100:0")
+    assert 0.1 < held["rtt_s"][0] < 2.5
+    (lost,), stats = drive("--near-outage", "0,for=10s", "burst:5:100:5")
+    assert lost["back"] == [] and counted(stats, "dropped by outage") >= 5
+
+
+def test_codel_keeps_the_delay_short():
+    queue = ["--rate", "20mbit", "--rtt", "10ms", "--queue", "1M"]
+    (plain,), _ = drive(*queue, "transfer:4:send:6000000")
+    (short,), stats = drive(*queue, "--codel", "5ms", "transfer:4:send:6000000")
+    assert plain["equal"] and short["equal"] and counted(stats, "dropped by codel") > 0
+    assert short["rate_bps"] > 0.8 * 1448 / 1538 * 20e6
+
+
+def test_a_rate_follows_its_file(tmp_path):
+    file = tmp_path / "rates"
+    file.write_text("0 5mbit\n50ms 20mbit\n100ms repeat\n")
+    (result,), _ = drive("--rate-file", str(file), "--queue", "200ms", "transfer:4:send:4000000")
+    assert result["equal"] and result["rate_bps"] == pytest.approx(1448 / 1538 * 12.5e6, rel=0.03)
+
+
+def test_a_queue_in_packets():
+    (result,), stats = drive("--near-rate", "1mbit", "--near-queue", "50p", "burst:200:1000:200")
+    assert 50 <= len(result["back"]) <= 58 and result["back"][:50] == list(range(50))
+    assert counted(stats, "dropped by queue") == 200 - len(result["back"])
+
+
+@pytest.mark.parametrize("options,words", [
+    (["--loss", "ge:p=1%"], ["--loss", "r="]),
+    (["--far-jitter", "5ms"], ["--far-jitter", "delay"]),
+    (["--codel", "5ms"], ["--codel", "--rate"]),
+    (["--outage", "1s"], ["--outage", "for="]),
+    (["--rate-file", "/nonexistent"], ["--rate-file", "No such file"]),
+], ids=lambda words: " ".join(words))
+def test_nonsense_is_one_line_and_a_hint(options, words):
+    done = lab(*options, "--", "true")
+    assert done.returncode == 2 and done.stdout == "" and len(done.stderr.splitlines()) <= 2
+    assert all(word in done.stderr for word in words), done.stderr
