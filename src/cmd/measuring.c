@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "os/socket.h"
 
 #define FIELD(field) offsetof(struct wr_measuring, field)
 
@@ -47,6 +49,20 @@ int wr_measuring_target(int argc, char **argv, int first, const char **target, s
 	return 0;
 }
 
+/* What a lab pins, unless this user may not choose it: the lab runs its command as whoever it is told to. */
+static const char *lab_congestion(const struct wr_command *command)
+{
+	const char *name = getenv("WEIR_CONGESTION");
+	struct wr_socket_wish wish = {.sndbuf_bytes = WR_UNSET, .rcvbuf_bytes = WR_UNSET, .congestion = name};
+	wr_auto_fd int fd = name ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+
+	if (fd < 0 || wr_socket_apply(fd, &wish, NULL) == 0)
+		return name;
+	fprintf(stderr, "weir %s: this user may not choose the lab's congestion control %s; the host's default is used\n",
+		command->name, name);
+	return NULL;
+}
+
 int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *chosen, int argc, char **argv,
 		       const char **target)
 {
@@ -58,7 +74,7 @@ int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *ch
 	chosen->plan.texts = NULL;
 	chosen->plan.force = false;
 	if (!chosen->plan.congestion)
-		chosen->plan.congestion = getenv("WEIR_CONGESTION");
+		chosen->plan.congestion = lab_congestion(command);
 	if (wr_measuring_target(argc, argv, first, target, &err) < 0 || wr_plan_finish(&chosen->plan, &err) < 0)
 		return wr_command_fail(command, &err, chosen->json || chosen->json_stream);
 	return 0;

@@ -26,6 +26,10 @@ static const struct wr_option options[] = {
 	 "largest socket buffer that a client may ask for", NULL},
 	{"max-time", 0, WR_OPTION_TIME, FIELD(limits.max_duration_ns), "TIME", "3600s", 1e9, 864000e9, NULL,
 	 "longest run", NULL},
+	{"max-rate", 0, WR_OPTION_RATE, FIELD(limits.max_rate_bps), "RATE", NULL, 1000, 0, NULL,
+	 "fastest run of a client; unset: no limit", NULL},
+	{"max-bytes", 0, WR_OPTION_SIZE, FIELD(limits.max_bytes), "SIZE", NULL, 1, 0, NULL,
+	 "most bytes of one run; unset: no limit", NULL},
 	{"quiet", 'q', WR_OPTION_FLAG, FIELD(quiet), NULL, NULL, 0, 0, NULL, "no line for each session", NULL},
 	{0},
 };

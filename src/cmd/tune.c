@@ -25,6 +25,7 @@ struct tune_command {
 };
 
 #define FIELD(field) offsetof(struct tune_command, field)
+#define LEAST_SIZE 4608 /* SOCK_MIN_SNDBUF, include/net/sock.h */
 
 static int sizes_parse(void *target, const char *text, struct weir_err *err)
 {
@@ -40,12 +41,21 @@ static int sizes_parse(void *target, const char *text, struct weir_err *err)
 			return wr_err_set(err, WEIR_ERR_USAGE, "option", "more than %d sizes", WR_MAX_CURVE - 2);
 		if (wr_size_parse(word, &bytes, err) < 0)
 			return -1;
+		if (bytes < LEAST_SIZE)
+			return wr_err_set(err, WEIR_ERR_USAGE, "option", "%s is below the kernel's least buffer of 4.5 KiB", word);
 		/* A staircase goes down. */
 		for (; i > 0 && chosen->sizes[i - 1] < bytes; i--)
 			chosen->sizes[i] = chosen->sizes[i - 1];
 		chosen->sizes[i] = bytes;
 		chosen->n_sizes++;
 	}
+	for (size_t i = 1; i < chosen->n_sizes; i++) {
+		if (chosen->sizes[i] == chosen->sizes[i - 1])
+			return wr_err_set(err, WEIR_ERR_USAGE, "option", "the size %llu stands there twice",
+					  (unsigned long long)chosen->sizes[i]);
+	}
+	if (chosen->n_sizes < 3)
+		return wr_err_set(err, WEIR_ERR_USAGE, "option", "a curve needs three sizes at least");
 	return 0;
 }
 
@@ -149,6 +159,9 @@ static int check(struct tune_command *chosen, struct weir_err *err)
 		wr_err_set(err, WEIR_ERR_USAGE, "option", "--strategy %.40s: there is no such strategy", chosen->strategy);
 		return wr_err_hint(err, "staircase or grid");
 	}
+	if (chosen->max_rate_bps != WR_UNSET && chosen->max_rate_bps / chosen->measuring.plan.streams < 1000)
+		return wr_err_set(err, WEIR_ERR_USAGE, "option", "--max-rate leaves less than 1 kbit/s to each of --parallel %llu",
+				  (unsigned long long)chosen->measuring.plan.streams);
 	if (chosen->max_rate_bps != WR_UNSET)
 		chosen->measuring.plan.write_bps = chosen->max_rate_bps / chosen->measuring.plan.streams;
 	chosen->measuring.plan.interval_ns = 1000000000;

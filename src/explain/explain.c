@@ -133,6 +133,12 @@ static void summarize(const struct wr_case *judged, struct wr_verdict *verdict)
 
 	if (!first)
 		return;
+	if (is(first, "reader-limited") || is(first, "writer-limited") || is(first, "cpu-limited") || is(first, "unknown")) {
+		snprintf(verdict->summary, sizeof verdict->summary, "%s%s%s, %.0f %% of the time; measured %s", first->cause,
+			 first->side == WR_SIDE_PATH ? "" : " on ", first->side == WR_SIDE_PATH ? "" : wr_side_name(first->side),
+			 100 * first->share_ratio, wr_rate_text(measured, f->goodput_bps));
+		return;
+	}
 	snprintf(verdict->summary, sizeof verdict->summary,
 		 "%s on %s, %.0f %% of the time: %s%s in flight / %s = %s; measured %s", first->cause,
 		 wr_side_name(first->side), 100 * first->share_ratio, n > 1 ? "per connection " : "",
@@ -172,19 +178,25 @@ int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, s
 	return 0;
 }
 
+/* A new finding at @place, the last one making room when all is full. */
+static struct wr_finding *finding_insert(struct wr_verdict *verdict, size_t place, const char *cause)
+{
+	struct wr_finding *finding;
+
+	if (verdict->n_causes == WR_MAX_FINDINGS)
+		verdict->n_causes--;
+	place = place > verdict->n_causes ? verdict->n_causes : place;
+	finding = &verdict->causes[place];
+	memmove(finding + 1, finding, (verdict->n_causes - place) * sizeof *finding);
+	verdict->n_causes++;
+	*finding = (struct wr_finding){.cause = cause, .side = WR_SIDE_PATH, .share_ratio = 1,
+				       .confidence = WR_CONFIDENCE_HIGH, .companion = place > 0};
+	return finding;
+}
+
 static void noise_put(struct wr_verdict *verdict, size_t place, double cv_ratio, size_t n_runs)
 {
-	struct wr_finding *noisy = &verdict->causes[place];
-
-	memmove(noisy + 1, noisy, (verdict->n_causes - place) * sizeof *noisy);
-	verdict->n_causes++;
-	memset(noisy, 0, sizeof *noisy);
-	noisy->cause = "noisy";
-	noisy->side = WR_SIDE_PATH;
-	noisy->share_ratio = 1;
-	noisy->companion = place > 0;
-	noisy->confidence = WR_CONFIDENCE_HIGH;
-	wr_finding_prove(noisy, "cv_ratio", cv_ratio, "ratio",
+	wr_finding_prove(finding_insert(verdict, place, "noisy"), "cv_ratio", cv_ratio, "ratio",
 			 "%zu runs of the same setting differ by %.0f %% (coefficient of variation), more than 20 %%", n_runs,
 			 100 * cv_ratio);
 }
@@ -195,8 +207,6 @@ bool wr_explain_noise(struct wr_verdict *verdict, const double *runs_bps, size_t
 
 	if (n_runs < 2 || wr_stat_grade(sd / mean) != WR_STAT_GRADE_UNRANKED)
 		return false;
-	if (verdict->n_causes == WR_MAX_FINDINGS)
-		verdict->n_causes--;
 	/* Random loss makes rates differ by itself: it stays the cause, and noise accompanies it. */
 	if (wr_verdict_is(verdict, "loss-limited")) {
 		noise_put(verdict, verdict->n_causes, sd / mean, n_runs);
@@ -208,6 +218,21 @@ bool wr_explain_noise(struct wr_verdict *verdict, const double *runs_bps, size_t
 	verdict->n_refused = 0;
 	refuse(verdict);
 	return true;
+}
+
+void wr_explain_full_path(struct wr_verdict *verdict, double before_bps, double after_bps)
+{
+	struct wr_finding *first = finding_insert(verdict, 0, "path-limited");
+	char before[WR_UNIT_TEXT], after[WR_UNIT_TEXT];
+
+	wr_finding_prove(first, "plateau_bps", after_bps, "bit/s",
+			 "larger buffers were tried and brought nothing: %s as it was, %s at most", wr_rate_text(before, before_bps),
+			 wr_rate_text(after, after_bps));
+	for (size_t i = 1; i < verdict->n_causes; i++)
+		verdict->causes[i].companion = true;
+	verdict->n_refused = 0;
+	refuse(verdict);
+	snprintf(verdict->summary, sizeof verdict->summary, "path-limited: larger buffers brought nothing, %s to %s", before, after);
 }
 
 bool wr_explain_buffer_helps(const struct wr_verdict *verdict)

@@ -22,6 +22,12 @@ int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, s
  */
 bool wr_explain_noise(struct wr_verdict *verdict, const double *runs_bps, size_t n_runs);
 
+/*
+ * wr_explain_full_path - larger buffers were tried and brought nothing: put path-limited first
+ * @before_bps, @after_bps: the rates with the buffer as it was and on the curve's plateau
+ */
+void wr_explain_full_path(struct wr_verdict *verdict, double before_bps, double after_bps);
+
 /* wr_explain_buffer_helps - whether the first cause is one that a larger buffer cures, with confidence. */
 bool wr_explain_buffer_helps(const struct wr_verdict *verdict);
 

@@ -31,6 +31,8 @@
  */
 #define PACED_STARVED_RATIO 0.35
 #define RECOVERY_STATE 3
+/* A pipe of fewer segments says nothing by R: on loopback the minimum RTT is the clock's own grain. */
+#define LEAST_PIPE_MSS 2
 
 /* Sums over the samples of all connections, and columns for quantiles. */
 struct sums {
@@ -205,6 +207,10 @@ static void rates(struct wr_case *judged)
 	f->queue_us = fmax(f->rtt_us - f->min_rtt_us, 0);
 	f->in_flight_ratio = f->in_flight_bytes * n * 8 / (f->goodput_bps * f->min_rtt_us / 1e6);
 	f->in_flight_low_ratio *= n * 8 / (f->goodput_bps * f->min_rtt_us / 1e6);
+	f->n_connections = n;
+	f->ratio_valid = f->goodput_bps * f->min_rtt_us / 8e6 >= LEAST_PIPE_MSS * f->mss_bytes * n;
+	if (!f->ratio_valid)
+		return;
 	f->path_full = f->in_flight_ratio > R_PATH || (f->in_flight_ratio > R_LIMIT && f->in_flight_low_ratio > R_LOW_PATH);
 	f->doubt = !f->path_full && f->in_flight_ratio > R_LIMIT && f->in_flight_low_ratio > R_LOW_LIMIT;
 }
@@ -302,6 +308,7 @@ int wr_case_init(struct wr_case *judged, const struct wr_evidence *evidence, str
 	judged->features.seconds = (double)(evidence->steady_to_ns - evidence->steady_from_ns) / 1e9;
 	if (sums_init(&sums, judged, err) < 0)
 		return -1;
+	sender_state(judged);
 	from_sums(judged, &sums);
 	free(sums.rtts);
 	rates(judged);
@@ -309,7 +316,6 @@ int wr_case_init(struct wr_case *judged, const struct wr_evidence *evidence, str
 	busiest(judged, judged->sender, &judged->features.sender_cpu_ratio, &judged->features.sender_wait_ratio);
 	busiest(judged, judged->receiver, &judged->features.receiver_cpu_ratio, &judged->features.receiver_wait_ratio);
 	receiver_features(judged);
-	sender_state(judged);
 	settle_sndbuf_share(&judged->features);
 	return 0;
 }

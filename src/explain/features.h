@@ -31,11 +31,13 @@ enum wr_stop { WR_STOP_WINDOW, WR_STOP_SNDBUF, WR_STOP_WRITER, WR_STOP_NETWORK, 
  * @recovery_ratio: share of samples in recovery or loss
  * @receive_queue_ratio: mean memory of the reader's queue / its buffer
  * @sender_cpu_ratio ...: busiest worker's CPU time; @..._wait_ratio: its time waiting for a CPU
+ * @ratio_valid: goodput x min RTT is enough bytes for R and the queue's ratio to mean something (not on loopback)
  * @path_full: whatever bound the sender, the path was full too (R rule)
  * @doubt: R can't tell
  */
 struct wr_features {
 	size_t n_samples;
+	double n_connections;
 	double seconds, goodput_bps, mss_bytes;
 	double stop_ratio[WR_N_STOPS];
 	double in_flight_bytes, in_flight_ratio, in_flight_low_ratio;
@@ -46,7 +48,7 @@ struct wr_features {
 	double loss_ratio, timeouts, recovery_ratio;
 	double receive_queue_ratio, zero_windows;
 	double sender_cpu_ratio, sender_wait_ratio, receiver_cpu_ratio, receiver_wait_ratio;
-	bool slow_start, bbr, path_full, doubt;
+	bool slow_start, bbr, ratio_valid, path_full, doubt;
 };
 
 /* What a cause is judged on. */

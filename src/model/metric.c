@@ -9,6 +9,8 @@
 
 /* What one end may hand over of one stream: an hour of samples every 200 ms. */
 #define MAX_SAMPLES 20000
+/* No figure of a transfer is larger; sums and differences of a peer's figures then can't overflow. */
+#define MAX_VALUE (1LL << 60)
 
 const struct wr_metric wr_metrics[WR_N_METRICS] = {
 #define X(id, key, summary, source) {key, summary, source},
@@ -132,7 +134,7 @@ int wr_series_from_json(struct wr_series *series, const json_t *object, struct w
 		for (size_t j = 0; j < n_keys; j++) {
 			const json_t *value = json_array_get(row, j);
 
-			if (ids[j] >= 0 && json_is_integer(value))
+			if (ids[j] >= 0 && json_is_integer(value) && llabs(json_integer_value(value)) <= MAX_VALUE)
 				sample->value[ids[j]] = json_integer_value(value);
 		}
 		if (sample->value[WR_M_T_NS] == WR_ABSENT)

@@ -60,6 +60,7 @@ struct wr_ab_proof {
 /*
  * @baseline_eff_bytes: by knob, at the end of the default probe
  * @n_runs: of runs_bps, the runs with nothing changed
+ * @capacity_known: the path was filled, so capacity_bps and bdp_bytes are its own
  * @left_out: what a budget cut, in words; @cut: what it cut would have led to advice
  */
 struct wr_tuning {
@@ -79,7 +80,7 @@ struct wr_tuning {
 	size_t probes;
 	double wall_s, expected_s;
 	uint64_t bytes;
-	bool complete, cut;
+	bool complete, cut, capacity_known;
 };
 
 /* wr_proof_setting_add - note a setting; @side near or far. */

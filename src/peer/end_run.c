@@ -11,6 +11,7 @@
 #include "os/clock.h"
 
 #define DEFAULT_IO_BYTES 131072
+#define MAX_READ_BYTES (1U << 20)
 
 static int plan_cpu(const struct wr_plan *plan, bool far, size_t index)
 {
@@ -85,6 +86,7 @@ static uint64_t read_bytes(const struct wr_plan *plan, uint64_t pace_bps)
 											  : DEFAULT_IO_BYTES;
 	uint64_t in_10_ms = pace_bps / 800;
 
+	room = room > MAX_READ_BYTES ? MAX_READ_BYTES : room;
 	if (pace_bps == WR_UNSET || in_10_ms > room)
 		return room;
 	return in_10_ms > 1024 ? in_10_ms : 1024;
@@ -98,7 +100,8 @@ void wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t
 	stream->fd = fd;
 	wr_socket_describe(fd, &run->wish, connection);
 	stream->io_bytes = run->sender ? write_bytes(plan, connection->mss_bytes) : read_bytes(plan, stream->pace_bps);
-	run->end.write_bytes = (int64_t)stream->io_bytes;
+	if (run->sender)
+		run->end.write_bytes = (int64_t)stream->io_bytes;
 }
 
 int wr_end_run_spawn(struct wr_end_run *run, struct weir_err *err)

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "os/clock.h"
+#include "weir/version.h"
 
 #define REPLY_NS 20000000000LL
 #define SILENCE_NS 15000000000LL
@@ -148,7 +149,11 @@ static int take_hello(struct wr_peer *peer, struct weir_err *err)
 		return is_iperf3(peer, err);
 	if (rc < 0)
 		return -1;
-	rc = wr_end_from_json(&peer->host, json_object_get(message, "host"), err);
+	rc = wr_end_from_json(&peer->host, json_object_get(message, "host"), NULL);
+	if (rc < 0) {
+		wr_err_set(err, WEIR_ERR_PEER, "control", "%s greets unlike a weir server of this version", peer->control.peer);
+		wr_err_hint(err, "this is weir %s; is the same running there?", WEIR_VERSION);
+	}
 	peer->lab = json_is_true(json_object_get(message, "lab")) && wr_lab_here();
 	peer->max_buffer_bytes = (uint64_t)json_integer_value(json_object_get(message, "max_buffer_bytes"));
 	peer->max_streams = (uint64_t)json_integer_value(json_object_get(message, "max_streams"));
@@ -160,12 +165,15 @@ static int connect_any(struct wr_peer *peer, const struct wr_address *addresses,
 		       const struct wr_plan *plan, struct weir_err *err)
 {
 	struct weir_err failure = {0};
+	int64_t until = wr_clock_ns() + peer->connect_timeout_ns;
 
 	for (size_t i = 0; i < n_addresses; i++) {
+		/* One deadline for all addresses; the last ones still get a try. */
+		int64_t left = until - wr_clock_ns(), least = peer->connect_timeout_ns / 8;
 		char name[WR_NAME_TEXT], shown[160];
 		int fd;
 
-		if (wr_tcp_connect(&fd, &addresses[i], NULL, plan->bind, peer->connect_timeout_ns, &failure) < 0) {
+		if (wr_tcp_connect(&fd, &addresses[i], NULL, plan->bind, left > least ? left : least, &failure) < 0) {
 			if (stopped(peer))
 				return interrupted(peer, err);
 			/* That --bind is of the other family says less than why its own family failed. */
@@ -320,7 +328,6 @@ static bool all_through(const struct wr_run *run)
 
 int wr_run_wait(struct wr_run *run, int64_t until_ns, struct weir_err *err)
 {
-	int64_t heard_ns = run->far.t_ns > 0 ? wr_run_now_ns(run) : 0;
 	int64_t silence_ns = SILENCE_NS + (int64_t)run->plan.interval_ns;
 
 	for (;;) {
@@ -340,11 +347,12 @@ int wr_run_wait(struct wr_run *run, int64_t until_ns, struct weir_err *err)
 		if (rc < 0)
 			return -1;
 		if (rc == 1) {
-			if (now - heard_ns > silence_ns)
+			if (now - run->heard_ns > silence_ns)
 				return wr_err_set(err, WEIR_ERR_PEER, "control", "%s went silent %.0f s ago, %.1f s into the run",
-						  run->peer->control.peer, (double)(now - heard_ns) / 1e9, (double)now / 1e9);
+						  run->peer->control.peer, (double)(now - run->heard_ns) / 1e9, (double)now / 1e9);
 			continue;
 		}
+		run->heard_ns = wr_run_now_ns(run);
 		rc = strcmp(wr_control_op(message), "interval") == 0 ? 1 : -1;
 		if (rc == 1)
 			take_progress(&run->far, message);

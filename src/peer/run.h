@@ -51,13 +51,14 @@ struct wr_progress {
 };
 
 /*
- * One run. @far: progress as far reported it last.
+ * One run. @far: progress as far reported it last; @heard_ns: when that was, on the run's clock.
  */
 struct wr_run {
 	struct wr_peer *peer;
 	struct wr_plan plan;
 	struct wr_end_run near;
 	struct wr_progress far;
+	int64_t heard_ns;
 	bool open;
 };
 

@@ -20,9 +20,10 @@
  *
  * @max_buffer_bytes: of one SO_SNDBUF or SO_RCVBUF request
  * @max_duration_ns: of one run, with the time that its end may take
+ * @max_rate_bps, @max_bytes: of one run, WR_UNSET none; streams are paced to their part, a run over its bytes ends
  */
 struct wr_server_limits {
-	uint64_t port, max_sessions, max_streams, max_buffer_bytes, max_duration_ns;
+	uint64_t port, max_sessions, max_streams, max_buffer_bytes, max_duration_ns, max_rate_bps, max_bytes;
 };
 
 /* One client's control connection and the run that it drives. */
@@ -32,7 +33,7 @@ struct wr_session {
 	char token[WR_TOKEN_TEXT];
 	pthread_cond_t arrived;
 	int *data_fds;
-	size_t n_expected, n_arrived;
+	size_t n_expected, n_arrived, n_streams;
 	struct wr_plan plan;
 	struct wr_end_run run;
 	bool running, said_done;
@@ -49,7 +50,7 @@ struct wr_server {
 	struct wr_server_limits limits;
 	pthread_mutex_t lock;
 	struct wr_session *sessions[WR_MAX_SESSIONS];
-	size_t n_sessions, n_connections;
+	size_t n_sessions, n_connections, n_streams;
 	struct wr_arrival *arrivals;
 	bool stopping;
 	int listener;

@@ -29,6 +29,8 @@
 #define ARRIVAL_NS 15000000000LL
 #define GO_NS 15000000000LL
 #define DONE_LOOK_NS 20000000LL
+/* Threads of all sessions together. */
+#define MAX_ALL_STREAMS 1024
 /* What a run may take beyond its own time: the client's last messages over a full queue. */
 #define OVERTIME_NS 30000000000LL
 
@@ -160,8 +162,8 @@ static int wait_streams(struct wr_session *session, int listener, struct weir_er
 		struct pollfd wait = {.fd = listener, .events = POLLIN};
 
 		if (wr_clock_ns() > until)
-			return wr_err_set(err, WEIR_ERR_PEER, "streams", "only %zu of %zu data connections arrived within %.0f s",
-					  session->n_arrived, session->n_expected, ARRIVAL_NS / 1e9);
+			return wr_err_set(err, WEIR_ERR_PEER, "streams", "not all of %zu data connections arrived within %.0f s",
+					  session->n_expected, ARRIVAL_NS / 1e9);
 		if (peer_gone(session))
 			return wr_err_set(err, WEIR_ERR_PEER, "control", "the client left while connecting");
 		if (poll(&wait, listener >= 0, 5) > 0) {
@@ -178,8 +180,11 @@ static int adopt_streams(struct wr_session *session, struct weir_err *err)
 {
 	for (size_t i = 0; i < session->n_expected; i++) {
 		struct wr_socket_wish late = session->run.wish;
-		int fd = session->data_fds[i];
+		int fd;
 
+		pthread_mutex_lock(&session->server->lock);
+		fd = session->data_fds[i];
+		pthread_mutex_unlock(&session->server->lock);
 		/* A listener of its own has set the buffers already. */
 		late.sndbuf_bytes = late.rcvbuf_bytes = WR_UNSET;
 		if (wr_socket_apply(fd, &late, err) < 0)
@@ -192,29 +197,72 @@ static int adopt_streams(struct wr_session *session, struct weir_err *err)
 	return wr_end_run_spawn(&session->run, err);
 }
 
+/* Streams are threads: all sessions together share MAX_ALL_STREAMS. Return: 0; -1 no room. */
+static int streams_take(struct wr_session *session, size_t n, struct weir_err *err)
+{
+	struct wr_server *server = session->server;
+	bool room;
+
+	pthread_mutex_lock(&server->lock);
+	server->n_streams -= session->n_streams;
+	room = server->n_streams + n <= MAX_ALL_STREAMS;
+	session->n_streams = room ? n : 0;
+	server->n_streams += session->n_streams;
+	pthread_mutex_unlock(&server->lock);
+	if (room)
+		return 0;
+	return wr_err_set(err, WEIR_ERR_PEER, "streams", "the server's clients have %d streams already", MAX_ALL_STREAMS);
+}
+
+/* The server's own rate cap: every stream is paced to its part, writing or reading. */
+static void rate_cap(struct wr_session *session)
+{
+	uint64_t cap = session->server->limits.max_rate_bps;
+
+	for (size_t i = 0; i < session->run.crew.n_streams && cap != WR_UNSET; i++) {
+		struct wr_stream *stream = &session->run.crew.streams[i];
+
+		if (stream->pace_bps > cap / session->run.crew.n_streams)
+			stream->pace_bps = cap / session->run.crew.n_streams;
+	}
+}
+
 static void run_end(struct wr_session *session)
 {
 	session->running = false;
+	(void)streams_take(session, 0, NULL);
 	wr_end_run_deinit(&session->run);
 	memset(&session->run, 0, sizeof session->run);
 	expect_none(session);
 	wr_plan_deinit(&session->plan);
 }
 
-static int start(struct wr_session *session, const json_t *request, struct weir_err *err)
+static int start_run(struct wr_session *session, const json_t *request, struct weir_err *err)
 {
 	wr_auto_fd int listener = -1;
 	uint16_t port;
 
 	run_end(session);
 	if (wr_plan_from_json(&session->plan, json_object_get(request, "plan"), err) < 0 ||
-	    check_plan(session, &session->plan, err) < 0 || wr_end_run_init(&session->run, &session->plan, true, err) < 0 ||
+	    check_plan(session, &session->plan, err) < 0 || streams_take(session, session->plan.streams, err) < 0 ||
+	    wr_end_run_init(&session->run, &session->plan, true, err) < 0 ||
 	    expect_streams(session, session->plan.streams, err) < 0 || own_listener(session, &listener, &port, err) < 0)
 		return -1;
+	rate_cap(session);
 	if (answer(session, json_pack("{s:s,s:i}", "op", "listening", "port", (int)port), err) < 0 ||
 	    wait_streams(session, listener, err) < 0 || adopt_streams(session, err) < 0)
 		return -1;
 	return answer(session, json_pack("{s:s,s:o}", "op", "ready", "end", wr_end_to_json(&session->run.end, false)), err);
+}
+
+/* A start that failed leaves nothing half made. */
+static int start(struct wr_session *session, const json_t *request, struct weir_err *err)
+{
+	int rc = start_run(session, request, err);
+
+	if (rc < 0)
+		run_end(session);
+	return rc;
 }
 
 static int set(struct wr_session *session, const json_t *request, struct weir_err *err)
@@ -264,9 +312,20 @@ static void sysctls_restore(struct wr_session *session)
 static int send_interval(struct wr_session *session, struct weir_err *err)
 {
 	json_t *bytes = json_array();
+	uint64_t moved = 0;
 
 	for (size_t i = 0; i < session->run.crew.n_streams; i++)
+		moved += wr_end_run_bytes(&session->run, i);
+	for (size_t i = 0; i < session->run.crew.n_streams; i++)
 		json_array_append_new(bytes, json_integer((json_int_t)wr_end_run_bytes(&session->run, i)));
+	if (moved > session->server->limits.max_bytes) {
+		json_decref(bytes);
+		wr_err_set(err, WEIR_ERR_PEER, "bytes", "the server ends a run after %llu bytes",
+			   (unsigned long long)session->server->limits.max_bytes);
+		wr_err_hint(err, "weir serve --max-bytes raises it");
+		(void)answer_error(session, err);
+		return -1;
+	}
 	return answer(session, json_pack("{s:s,s:I,s:o,s:b}", "op", "interval", "t_ns",
 					 (json_int_t)(wr_clock_ns() - session->run.crew.start_ns), "bytes", bytes, "done",
 					 wr_crew_all_done(&session->run.crew)), err);
@@ -368,7 +427,7 @@ void wr_session_serve(struct wr_session *session)
 	if (rc == 1)
 		wr_server_log(session->server, session->control.peer, "said nothing for too long, session closed");
 	else
-		wr_server_log(session->server, session->control.peer, "session closed");
+		wr_server_log(session->server, session->control.peer, "session closed: %s", err.text);
 	run_end(session);
 	sysctls_restore(session);
 }

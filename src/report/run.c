@@ -85,7 +85,8 @@ json_t *wr_report_end_json(const struct wr_end *end, double cpu_ratio)
 		json_object_set_new(object, "cpu_ratio", json_real(round(cpu_ratio * 1e4) / 1e4));
 	if (end->other_cpu_ratio >= 0)
 		json_object_set_new(object, "other_cpu_ratio", json_real(round(end->other_cpu_ratio * 1e4) / 1e4));
-	set_number(object, "write_bytes", (double)end->write_bytes);
+	if (end->write_bytes > 0)
+		set_number(object, "write_bytes", (double)end->write_bytes);
 	set_size(object, "tcp_rmem_max_bytes", end->tcp_rmem_max_bytes);
 	set_size(object, "tcp_wmem_max_bytes", end->tcp_wmem_max_bytes);
 	set_size(object, "rmem_max_bytes", end->core_rmem_max_bytes);

@@ -111,16 +111,19 @@ static json_t *baseline_json(const struct wr_tuning *tuning)
 
 json_t *wr_report_tune_json(const struct wr_report_head *head, const struct wr_tuning *tuning)
 {
-	json_t *object = wr_report_head_json(head, &tuning->plan), *left_out = json_array();
+	json_t *object = wr_report_head_json(head, &tuning->plan), *left_out = json_array(), *path;
 
-	json_object_set_new(object, "path", json_pack("{s:o,s:o,s:o,s:o}", "rtt_min_us", whole(tuning->rtt_min_us),
-						      "mss_bytes", whole(tuning->mss_bytes), "capacity_bps",
-						      whole(tuning->capacity_bps), "bdp_bytes", whole(tuning->bdp_bytes)));
+	path = json_pack("{s:o,s:o}", "rtt_min_us", whole(tuning->rtt_min_us), "mss_bytes", whole(tuning->mss_bytes));
+	if (tuning->capacity_known) {
+		json_object_set_new(path, "capacity_bps", whole(tuning->capacity_bps));
+		json_object_set_new(path, "bdp_bytes", whole(tuning->bdp_bytes));
+	}
+	json_object_set_new(object, "path", path);
 	json_object_set_new(object, "congestion", json_string(tuning->congestion));
 	json_object_set_new(object, "baseline", baseline_json(tuning));
 	json_object_set_new(object, "verdict", wr_verdict_to_json(&tuning->verdict));
 	json_object_set_new(object, "curve", curve_json(tuning));
-	if (tuning->knee.goal != WR_GOAL_NONE)
+	if (tuning->knee.goal != WR_GOAL_NONE && tuning->knee.throughput_bps > 0)
 		json_object_set_new(object, "knee", knee_json(&tuning->knee));
 	if (tuning->proof.pairs > 0 && tuning->proof.ratio > 0)
 		json_object_set_new(object, "proof", proof_json(&tuning->proof));
@@ -202,7 +205,7 @@ static void print_setting(FILE *out, const struct wr_advice *advice, const char 
 	fprintf(out, "%-10son %s: %s\n", lead, wr_side_name(advice->side), advice->why);
 	fprintf(out, "            %s\n", advice->apply);
 	if (advice->persist[0])
-		fprintf(out, "            %s%s\n", strncmp(advice->persist, "first:", 6) == 0 ? "" : "keep it: ", advice->persist);
+		fprintf(out, "            keep it: %s\n", advice->persist);
 	if (advice->undo[0])
 		fprintf(out, "            undo:    %s\n", advice->undo);
 	if (advice->cost[0])
@@ -238,7 +241,7 @@ static void print_not_this(FILE *out, const struct wr_tuning *tuning)
 	const struct wr_knee *knee = &tuning->knee;
 	char size[WR_UNIT_TEXT], knee_size[WR_UNIT_TEXT], rtt[WR_UNIT_TEXT], rate[WR_UNIT_TEXT];
 
-	for (size_t i = 0; i < tuning->n_curve && knee->goal == WR_GOAL_RATE && knee->req_bytes; i++) {
+	for (size_t i = 0; i < tuning->n_curve && knee->goal == WR_GOAL_RATE && knee->throughput_bps > 0; i++) {
 		const struct wr_curve_point *point = &tuning->curve[i];
 
 		if (point->req_bytes == WR_UNSET || (double)point->req_bytes < 1.25 * (double)knee->req_bytes ||
@@ -258,9 +261,12 @@ void wr_report_tune_text(FILE *out, const struct wr_tuning *tuning, const char *
 
 	fprintf(out, "weir tune %-39s TCP %s -> %s, %llu stream%s, %s\n", target, from, to,
 		(unsigned long long)tuning->plan.streams, tuning->plan.streams == 1 ? "" : "s", tuning->congestion);
-	fprintf(out, "Path      RTT %s, %s carried, so %s must be in flight (BDP)\n",
-		wr_time_text(text[0], tuning->rtt_min_us * 1e3), wr_rate_text(text[1], tuning->capacity_bps),
-		wr_size_text(text[2], tuning->bdp_bytes));
+	fprintf(out, "Path      RTT %s", wr_time_text(text[0], tuning->rtt_min_us * 1e3));
+	if (tuning->capacity_known)
+		fprintf(out, ", %s carried, so %s must be in flight (BDP)\n", wr_rate_text(text[1], tuning->capacity_bps),
+			wr_size_text(text[2], tuning->bdp_bytes));
+	else
+		fprintf(out, "; segments of %.0f B; what it could carry was not seen\n", tuning->mss_bytes);
 	fprintf(out, "Baseline  %s", wr_rate_text(text[0], tuning->baseline_bps));
 	if (tuning->n_runs >= 2)
 		fprintf(out, " (%zu runs, 95 %% CI %s to %s)", tuning->n_runs, wr_rate_text(text[1], tuning->baseline_ci95_bps[0]),

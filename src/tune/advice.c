@@ -46,8 +46,10 @@ static void advise_sysctl(struct wr_tuner *tuner, const struct wr_settings *afte
 		 wmem ? "send" : "receive", wr_size_text(size, (double)advice->value_bytes),
 		 after->sysctls ? "" : " (proved with the same size, set by setsockopt)");
 	snprintf(advice->apply, sizeof advice->apply, "sysctl -w %s=\"%s\"", key, value);
-	snprintf(advice->persist, sizeof advice->persist, "echo '%s = %s' >> /etc/sysctl.d/90-weir.conf", key, value);
-	snprintf(advice->undo, sizeof advice->undo, "sysctl -w %s=\"%s\"", key, current);
+	snprintf(advice->persist, sizeof advice->persist, "echo '%s = %s' > /etc/sysctl.d/90-weir-%s.conf", key, value,
+		 strrchr(key, '.') + 1);
+	snprintf(advice->undo, sizeof advice->undo, "rm -f /etc/sysctl.d/90-weir-%s.conf; sysctl -w %s=\"%s\"",
+		 strrchr(key, '.') + 1, key, current);
 	snprintf(advice->cost, sizeof advice->cost, "up to %s of kernel memory a connection; %s", size, delay);
 }
 
@@ -58,17 +60,26 @@ static uint64_t core_max(const struct wr_tuner *tuner, enum wr_side side, enum w
 	return knob == WR_KNOB_SNDBUF ? end->core_wmem_max_bytes : end->core_rmem_max_bytes;
 }
 
-/* What a size set by the program needs of net.core, as a line to keep; "" where it is allowed already. */
-static void core_line(const struct wr_tuner *tuner, enum wr_side side, enum wr_knob knob, uint64_t bytes, char *text,
-		      size_t n_text)
+/* What a size set by a program needs of net.core first; nothing where it is allowed already. */
+static void advise_core(struct wr_tuner *tuner, enum wr_side side, enum wr_knob knob, uint64_t bytes)
 {
-	const char *key = knob == WR_KNOB_SNDBUF ? "net.core.wmem_max" : "net.core.rmem_max";
+	const char *name = knob == WR_KNOB_SNDBUF ? "wmem_max" : "rmem_max";
 	uint64_t cap_bytes = core_max(tuner, side, knob);
+	struct wr_advice *advice = cap_bytes < bytes ? wr_verdict_advise(&tuner->tuning->verdict, "sysctl", side) : NULL;
 
-	text[0] = '\0';
-	if (cap_bytes < bytes)
-		snprintf(text, n_text, "first: echo '%s = %llu' >> /etc/sysctl.d/90-weir.conf && sysctl -w %s=%llu (now %llu)", key,
-			 (unsigned long long)bytes, key, (unsigned long long)bytes, (unsigned long long)cap_bytes);
+	if (!advice)
+		return;
+	snprintf(advice->key, sizeof advice->key, "net.core.%s", name);
+	snprintf(advice->value, sizeof advice->value, "%llu", (unsigned long long)bytes);
+	snprintf(advice->current, sizeof advice->current, "%llu", (unsigned long long)cap_bytes);
+	advice->value_bytes = bytes;
+	snprintf(advice->why, sizeof advice->why, "for the next line only: lets programs ask for such a %s",
+		 wr_knob_option(knob));
+	snprintf(advice->apply, sizeof advice->apply, "sysctl -w %s=%s", advice->key, advice->value);
+	snprintf(advice->persist, sizeof advice->persist, "echo '%s = %s' > /etc/sysctl.d/90-weir-%s.conf", advice->key,
+		 advice->value, name);
+	snprintf(advice->undo, sizeof advice->undo, "rm -f /etc/sysctl.d/90-weir-%s.conf; sysctl -w %s=%s", name, advice->key,
+		 advice->current);
 }
 
 /* A size for a program that sets its buffers itself. */
@@ -86,7 +97,6 @@ static struct wr_advice *advise_setsockopt(struct wr_tuner *tuner, enum wr_side 
 	advice->proved = proved;
 	snprintf(advice->apply, sizeof advice->apply, "setsockopt(fd, SOL_SOCKET, %s, &(int){%llu}, sizeof(int));",
 		 wr_knob_option(knob), (unsigned long long)bytes);
-	core_line(tuner, side, knob, bytes, advice->persist, sizeof advice->persist);
 	snprintf(advice->undo, sizeof advice->undo, "leave %s unset", wr_knob_option(knob));
 	snprintf(advice->cost, sizeof advice->cost, "up to %s of kernel memory a connection; autotuning is off",
 		 wr_size_text(size, 2.0 * (double)bytes));
@@ -103,6 +113,7 @@ static void advise_instead(struct wr_tuner *tuner, const struct wr_settings *aft
 
 	if (!value[0])
 		return;
+	advise_core(tuner, side, knob, last_number(value) / 2);
 	advice = advise_setsockopt(tuner, side, knob, last_number(value) / 2, tuner->tuning->proof.holds && !after->sysctls);
 	if (advice)
 		snprintf(advice->why, sizeof advice->why, "or instead of the sysctls, in the program that %s, before %s%s",

@@ -42,6 +42,18 @@ double wr_tuner_measure_s(const struct wr_tuner *tuner)
 	return fmax(MEASURE_S, (is_bbr(tuner) ? BBR_MEASURE_RTTS : MEASURE_RTTS) * tuner->rtt_s);
 }
 
+static struct wr_progress receiver_now(const struct wr_run *run)
+{
+	struct wr_progress now = run->far;
+
+	if (!run->plan.reverse)
+		return now;
+	now = (struct wr_progress){.t_ns = wr_run_now_ns(run)};
+	for (size_t i = 0; i < run->near.crew.n_streams; i++)
+		now.bytes += wr_end_run_bytes(&run->near, i);
+	return now;
+}
+
 int wr_tuner_wait(struct wr_tuner *tuner, struct wr_run *run, double seconds, struct weir_err *err)
 {
 	int64_t until = wr_run_now_ns(run) + (int64_t)(seconds * 1e9);
@@ -49,7 +61,7 @@ int wr_tuner_wait(struct wr_tuner *tuner, struct wr_run *run, double seconds, st
 
 	do
 		rc = wr_run_wait(run, until, err);
-	while (rc == 1 && wr_tuner_affords(tuner, 0));
+	while (rc == 1 && wr_tuner_within(tuner, receiver_now(run).bytes));
 	if (rc == 1 || rc == 3)
 		tuner->stopped = true;
 	return rc < 0 ? -1 : tuner->stopped;
@@ -63,18 +75,6 @@ static double ramp_s(const struct wr_tuner *tuner)
 double wr_tune_climb_seconds(const struct wr_tuner *tuner)
 {
 	return ramp_s(tuner) + TYPICAL_STEPS * (wr_tuner_settle_s(tuner) + wr_tuner_measure_s(tuner));
-}
-
-static struct wr_progress receiver_now(const struct wr_run *run)
-{
-	struct wr_progress now = run->far;
-
-	if (!run->plan.reverse)
-		return now;
-	now = (struct wr_progress){.t_ns = wr_run_now_ns(run)};
-	for (size_t i = 0; i < run->near.crew.n_streams; i++)
-		now.bytes += wr_end_run_bytes(&run->near, i);
-	return now;
 }
 
 int wr_tuner_rate(struct wr_tuner *tuner, struct wr_run *run, double *bps, struct weir_err *err)

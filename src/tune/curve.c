@@ -15,6 +15,7 @@
 #define CONFIRMATIONS 3
 #define STEP_UP 1.1
 #define MAX_STEPS_UP 4
+#define LEAST_SIZES 3
 
 double wr_tune_confirm_seconds(const struct wr_tuner *tuner)
 {
@@ -72,8 +73,11 @@ void wr_tune_sizes(struct wr_tuner *tuner, struct wr_curve_request *request, con
 	uint64_t max_bytes = wr_tuner_most_bytes(tuner, request->knob, request->side);
 
 	if (tuner->options->n_sizes) {
-		memcpy(request->sizes, tuner->options->sizes, sizeof request->sizes);
-		request->n_sizes = tuner->options->n_sizes;
+		wr_tuner_note_cap(tuner, request->knob, request->side, tuner->options->sizes[0]);
+		for (size_t i = 0; i < tuner->options->n_sizes; i++) {
+			if (tuner->options->sizes[i] <= max_bytes)
+				request->sizes[request->n_sizes++] = tuner->options->sizes[i];
+		}
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -161,6 +165,10 @@ static int measure_curve(struct wr_tuner *tuner, const struct wr_curve_request *
 	const struct wr_strategy *strategy = wr_strategy_find(tuner->options->strategy);
 	double seconds = strategy->seconds(tuner, request->n_sizes);
 
+	if (request->n_sizes < LEAST_SIZES) {
+		wr_tuning_leave_out(tuner->tuning, "the curve: fewer than %d sizes may be set here", LEAST_SIZES);
+		return 2;
+	}
 	if (!wr_tuner_affords(tuner, seconds)) {
 		tuner->tuning->cut = true;
 		wr_tuning_leave_out(tuner->tuning, "the curve of %zu sizes, which needs %.0f s", request->n_sizes, seconds);
@@ -222,6 +230,8 @@ static int confirm(struct wr_tuner *tuner, const struct wr_curve_request *reques
 		if (trial.bps >= (1 - knee->tolerance_ratio) * knee->plateau_bps)
 			return 0;
 		knee->req_bytes = (uint64_t)(STEP_UP * (double)knee->req_bytes) & ~1023ULL;
+		if (knee->req_bytes > wr_tuner_most_bytes(tuner, request->knob, request->side))
+			return 2;
 	}
 	return 2;
 }

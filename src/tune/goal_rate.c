@@ -58,7 +58,14 @@ static int take_plateau(struct wr_tuner *tuner, const struct wr_trial *unset, st
 	struct wr_tuning *tuning = tuner->tuning;
 	double in_flight = wr_tuner_per_stream(tuner, unset->bps * unset->rtt_us / 8e6);
 	uint64_t first = (uint64_t)(2 * in_flight / WR_IN_FLIGHT_PER_REQUEST);
-	int rc = wr_tune_climb(tuner, first < 16384 ? 16384 : first & ~1023ULL,
+	int rc;
+
+	if (!wr_tuner_affords(tuner, wr_tune_climb_seconds(tuner))) {
+		tuning->cut = true;
+		wr_tuning_leave_out(tuning, "the climb to the plateau, which needs %.0f s", wr_tune_climb_seconds(tuner));
+		return 2;
+	}
+	rc = wr_tune_climb(tuner, first < 16384 ? 16384 : first & ~1023ULL,
 			       wr_tuner_most_bytes(tuner, WR_KNOB_SNDBUF, tuner->sender_side),
 			       wr_tuner_most_bytes(tuner, WR_KNOB_RCVBUF, tuner->receiver_side), plateau, err);
 
@@ -81,25 +88,34 @@ int wr_tune_for_rate(struct wr_tuner *tuner, const struct wr_trial *unset, struc
 	struct wr_curve_request request = {.knob = at_sender ? WR_KNOB_SNDBUF : WR_KNOB_RCVBUF, .side = first->side};
 	struct wr_plateau plateau;
 	struct wr_settings after;
+	double needed_bytes;
 	int rc = take_plateau(tuner, unset, &plateau, err);
 
 	if (rc != 0)
-		return rc;
+		return rc == 2 ? 0 : rc;
 	/* The window bounds what is in flight when it is the one that is varied, so the send buffer may be ample. */
 	request.other_bytes = at_sender ? wr_tuner_most_bytes(tuner, WR_KNOB_RCVBUF, tuner->receiver_side)
 					: wr_tuner_most_bytes(tuner, WR_KNOB_SNDBUF, tuner->sender_side);
 	if (!at_sender && request.other_bytes > 2 * plateau.sndbuf_bytes)
 		request.other_bytes = 2 * plateau.sndbuf_bytes;
+	needed_bytes = wr_tuner_per_stream(tuner, tuning->bdp_bytes);
+	/* On loopback the BDP is no more than the clock's grain. */
+	if (needed_bytes < 2 * tuning->mss_bytes)
+		needed_bytes = (double)plateau.sndbuf_bytes * WR_IN_FLIGHT_PER_REQUEST;
 	wr_tune_sizes(tuner, &request, multiples, WR_N_ELEMENTS(multiples),
-		      wr_tuner_per_stream(tuner, tuning->bdp_bytes) /
-			      (at_sender ? WR_IN_FLIGHT_PER_REQUEST : 2 * plateau.window_per_eff_ratio));
+		      needed_bytes / (at_sender ? WR_IN_FLIGHT_PER_REQUEST : 2 * plateau.window_per_eff_ratio));
 	rc = wr_tune_knee(tuner, &request, WR_GOAL_RATE, unset, err);
 	if (rc == 2 && !tuning->cut)
 		refuse_unproved(tuner, "not proved: no size was found on the curve and confirmed by fresh connections");
 	if (rc != 0)
 		return rc == 2 ? 0 : rc;
 	tuning->capacity_bps = tuning->knee.plateau_bps;
+	tuning->capacity_known = true;
 	tuning->bdp_bytes = tuning->capacity_bps * tuning->rtt_min_us / 8e6;
+	if (tuning->knee.plateau_bps <= (1 + tuner->options->tolerance_ratio) * tuning->baseline_bps) {
+		wr_explain_full_path(&tuning->verdict, tuning->baseline_bps, tuning->knee.plateau_bps);
+		return 0;
+	}
 	wr_tune_settings(tuner, &after, plateau.window_per_eff_ratio);
 	return prove(tuner, &after, err);
 }

@@ -16,6 +16,9 @@
 #include "os/clock.h"
 
 #define REPEATS 3
+/* RTT of a quarter over the one before from which a queue still grows; how much longer the probe is then. */
+#define GROWING_RATIO 1.1
+#define LONG_PROBE 4
 /* A run that is still in its ramp goes on for a while. */
 #define EXPECTED_MARGIN 1.1
 #define STANDING_QUEUE_RATIO 1.5
@@ -29,14 +32,20 @@ static double probe_s(const struct wr_tuner *tuner)
 
 /* -- probe and baseline -- */
 
-static int probe(struct wr_tuner *tuner, struct wr_evidence *evidence, struct wr_trial *trial, struct weir_err *err)
+static bool full_path(const struct wr_verdict *verdict)
+{
+	return wr_verdict_is(verdict, "path-limited") || wr_verdict_is(verdict, "bufferbloat");
+}
+
+static int probe_once(struct wr_tuner *tuner, double seconds, struct wr_evidence *evidence, struct wr_trial *trial,
+		      struct weir_err *err)
 {
 	struct wr_tuning *tuning = tuner->tuning;
 	struct wr_result result;
 	int rc;
 
-	wr_tuner_say(tuner, "probe: one transfer as it is");
-	rc = wr_tuner_try(tuner, &tuner->options->plan, probe_s(tuner), trial, evidence, err);
+	wr_tuner_say(tuner, "probe: one transfer as it is, %.0f s", seconds);
+	rc = wr_tuner_try(tuner, &tuner->options->plan, seconds, trial, evidence, err);
 	if (rc < 0)
 		return -1;
 	if (wr_measure_result(evidence, &result, err) < 0 || wr_explain(evidence, &tuning->verdict, err) < 0) {
@@ -48,6 +57,7 @@ static int probe(struct wr_tuner *tuner, struct wr_evidence *evidence, struct wr
 	tuning->rtt_min_us = result.rtt_min_us;
 	tuning->mss_bytes = result.mss_bytes;
 	tuning->capacity_bps = trial->bps;
+	tuning->capacity_known = full_path(&tuning->verdict);
 	tuning->bdp_bytes = trial->bps * result.rtt_min_us / 8e6;
 	tuning->baseline_rtt_us = trial->rtt_us;
 	tuning->baseline_eff_bytes[WR_KNOB_SNDBUF] = trial->sndbuf_eff_bytes;
@@ -56,6 +66,26 @@ static int probe(struct wr_tuner *tuner, struct wr_evidence *evidence, struct wr
 	tuner->rate_bps = trial->bps;
 	tuner->window_per_eff_ratio = wr_tuner_window_ratio(evidence);
 	return rc;
+}
+
+/* A long queue fills slowly: its delay is judged when it has stopped growing. */
+static bool queue_grows(const struct wr_tuner *tuner, const struct wr_evidence *evidence)
+{
+	int64_t end = evidence->steady_to_ns, quarter = (end - evidence->steady_from_ns) / 4;
+
+	return full_path(&tuner->tuning->verdict) &&
+	       wr_measure_rtt_us(evidence, end - quarter, end) >
+		       GROWING_RATIO * wr_measure_rtt_us(evidence, end - 2 * quarter, end - quarter);
+}
+
+static int probe(struct wr_tuner *tuner, struct wr_evidence *evidence, struct wr_trial *trial, struct weir_err *err)
+{
+	int rc = probe_once(tuner, probe_s(tuner), evidence, trial, err);
+
+	if (rc != 0 || !queue_grows(tuner, evidence) || !wr_tuner_affords(tuner, LONG_PROBE * probe_s(tuner)))
+		return rc;
+	wr_evidence_deinit(evidence);
+	return probe_once(tuner, LONG_PROBE * probe_s(tuner), evidence, trial, err);
 }
 
 /* -- no buffer helps -- */
@@ -86,7 +116,7 @@ static int repeat_baseline(struct wr_tuner *tuner, double first_bps, struct weir
 
 static bool queue_stands(const struct wr_tuning *tuning)
 {
-	return (wr_verdict_is(&tuning->verdict, "path-limited") || wr_verdict_is(&tuning->verdict, "bufferbloat")) &&
+	return full_path(&tuning->verdict) &&
 	       tuning->baseline_rtt_us > STANDING_QUEUE_RATIO * tuning->rtt_min_us &&
 	       tuning->baseline_rtt_us - tuning->rtt_min_us > STANDING_QUEUE_US;
 }

@@ -72,6 +72,9 @@ void wr_tuner_say(const struct wr_tuner *tuner, const char *format, ...) __attri
 /* wr_tuner_affords - whether @seconds more, at the known rate, stay within the bounds. */
 bool wr_tuner_affords(const struct wr_tuner *tuner, double seconds);
 
+/* wr_tuner_within - whether the bounds hold, with @bytes of a run that is going on; else what is lost is noted. */
+bool wr_tuner_within(struct wr_tuner *tuner, uint64_t bytes);
+
 /* wr_tuner_elapsed_s - since the start; wr_tuner_overhead_s - of a run, beside moving data. */
 double wr_tuner_elapsed_s(const struct wr_tuner *tuner);
 double wr_tuner_overhead_s(const struct wr_tuner *tuner);

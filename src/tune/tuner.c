@@ -45,16 +45,28 @@ void wr_tuner_account(struct wr_tuner *tuner, uint64_t bytes)
 	tuner->tuning->probes++;
 }
 
+bool wr_tuner_within(struct wr_tuner *tuner, uint64_t bytes)
+{
+	const struct wr_tune_options *options = tuner->options;
+	const char *bound = NULL;
+
+	if (options->budget_ns != WR_UNSET && wr_tuner_elapsed_s(tuner) > (double)options->budget_ns / 1e9)
+		bound = "--budget";
+	else if (options->max_bytes != WR_UNSET && tuner->tuning->bytes + bytes >= options->max_bytes)
+		bound = "--max-bytes";
+	if (bound && !tuner->tuning->cut) {
+		tuner->tuning->cut = true;
+		wr_tuning_leave_out(tuner->tuning, "everything after %s was reached, %.0f s into the run", bound,
+				    wr_tuner_elapsed_s(tuner));
+	}
+	return !bound;
+}
+
 /* The bounds hold inside a run too, to an interval. */
 static bool within_bounds(void *context, const struct wr_interval *interval, uint64_t bytes)
 {
-	const struct wr_tuner *tuner = context;
-	const struct wr_tune_options *options = tuner->options;
-
 	(void)interval;
-	if (options->budget_ns != WR_UNSET && wr_tuner_elapsed_s(tuner) > (double)options->budget_ns / 1e9)
-		return false;
-	return options->max_bytes == WR_UNSET || tuner->tuning->bytes + bytes < options->max_bytes;
+	return wr_tuner_within(context, bytes);
 }
 
 static uint64_t whole_size(double bytes)

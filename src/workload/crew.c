@@ -21,6 +21,8 @@
 #include "os/host.h"
 #include "os/thread.h"
 
+#define MAX_PACE_DEBT_NS 50000000
+
 static void blocked_begin(struct wr_stream *stream)
 {
 	atomic_store_explicit(&stream->blocked_since_ns, wr_clock_ns(), memory_order_relaxed);
@@ -55,7 +57,7 @@ static int64_t paced_ns(const struct wr_stream *stream, uint64_t bytes)
 {
 	if (stream->pace_bps == WR_UNSET)
 		return 0;
-	return stream->crew->start_ns + (int64_t)((double)bytes * 8e9 / (double)stream->pace_bps);
+	return stream->crew->start_ns + stream->pace_slip_ns + (int64_t)((double)bytes * 8e9 / (double)stream->pace_bps);
 }
 
 /* Sleeps at most 50 ms at a time, so that stop is seen. Return: false when told to stop. */
@@ -63,7 +65,13 @@ static bool pace_wait(struct wr_stream *stream, uint64_t bytes)
 {
 	int64_t due = paced_ns(stream, bytes), now;
 
-	while (due && (now = wr_clock_ns()) < due) {
+	if (!due)
+		return true;
+	/* Time lost to a full buffer or a busy CPU is not made up for above the pace. */
+	now = wr_clock_ns();
+	if (now - due > MAX_PACE_DEBT_NS)
+		stream->pace_slip_ns += now - due - MAX_PACE_DEBT_NS;
+	while ((now = wr_clock_ns()) < due) {
 		if (atomic_load_explicit(&stream->crew->stop, memory_order_relaxed))
 			return false;
 		wr_clock_sleep_until(due - now > 50000000 ? now + 50000000 : due);
@@ -173,17 +181,40 @@ static void fill_noise(char *buffer, size_t n)
 	}
 }
 
-int wr_crew_spawn(struct wr_crew *crew, struct weir_err *err)
+/* Senders share what they write; each receiver has room of its own. */
+static int buffers_make(struct wr_crew *crew, struct weir_err *err)
 {
+	uint64_t most = 0;
+
 	for (size_t i = 0; i < crew->n_streams; i++) {
 		struct wr_stream *stream = &crew->streams[i];
-		int failure;
 
-		stream->buffer = malloc(stream->io_bytes);
-		if (!stream->buffer)
-			return wr_err_memory(err, "message buffer");
-		fill_noise(stream->buffer, stream->io_bytes);
-		failure = wr_thread_create(&stream->thread, false, worker, stream);
+		if (stream->sender && stream->io_bytes > most)
+			most = stream->io_bytes;
+		if (!stream->sender && !(stream->buffer = malloc(stream->io_bytes)))
+			return wr_err_memory(err, "read buffer");
+	}
+	if (most == 0)
+		return 0;
+	crew->message = malloc(most);
+	if (!crew->message)
+		return wr_err_memory(err, "message");
+	fill_noise(crew->message, most);
+	for (size_t i = 0; i < crew->n_streams; i++) {
+		if (crew->streams[i].sender)
+			crew->streams[i].buffer = crew->message;
+	}
+	return 0;
+}
+
+int wr_crew_spawn(struct wr_crew *crew, struct weir_err *err)
+{
+	if (buffers_make(crew, err) < 0)
+		return -1;
+	for (size_t i = 0; i < crew->n_streams; i++) {
+		struct wr_stream *stream = &crew->streams[i];
+		int failure = wr_thread_create(&stream->thread, false, worker, stream);
+
 		if (failure)
 			return wr_err_errno(err, WEIR_ERR_HOST, "pthread_create", failure, "a thread for stream %zu", i);
 		stream->thread_exists = true;
@@ -237,8 +268,11 @@ void wr_crew_deinit(struct wr_crew *crew)
 	if (!crew->streams)
 		return;
 	wr_crew_stop(crew);
-	for (size_t i = 0; i < crew->n_streams; i++)
-		free(crew->streams[i].buffer);
+	for (size_t i = 0; i < crew->n_streams; i++) {
+		if (!crew->streams[i].sender)
+			free(crew->streams[i].buffer);
+	}
+	free(crew->message);
 	free(crew->streams);
 	crew->streams = NULL;
 	pthread_cond_destroy(&crew->gate);

@@ -20,6 +20,7 @@
  * @io_bytes: size of one write, or room for one read
  * @limit_bytes: a sender stops after so many, WR_UNSET never
  * @pace_bps: a writer's or reader's own speed limit, WR_UNSET none
+ * @pace_slip_ns: how far the pace's schedule has been moved, the worker's own
  * @cpu: where to run, -1 anywhere
  * @bytes, @blocked_ns, @blocked_since_ns, @done, @error, @tid: written by the worker, read by anyone;
  *	@blocked_since_ns is 0 while the writer is not waiting for buffer space; @error an errno
@@ -31,6 +32,7 @@ struct wr_stream {
 	int cpu;
 	struct wr_crew *crew;
 	char *buffer;
+	int64_t pace_slip_ns;
 	pthread_t thread;
 	bool thread_exists;
 	_Alignas(64) _Atomic uint64_t bytes;
@@ -39,11 +41,13 @@ struct wr_stream {
 	_Atomic bool done;
 };
 
+/* @message: what senders write, one for all */
 struct wr_crew {
 	struct wr_stream *streams;
 	size_t n_streams;
 	pthread_mutex_t lock;
 	pthread_cond_t gate;
+	char *message;
 	bool open;
 	_Atomic bool stop;
 	int64_t start_ns;

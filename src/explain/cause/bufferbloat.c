@@ -18,7 +18,9 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	const struct wr_finding *path = wr_finding_find(found, "path-limited");
 	char queue[WR_UNIT_TEXT], size[WR_UNIT_TEXT], rtt[WR_UNIT_TEXT], least[WR_UNIT_TEXT];
 
-	if (!path || !(f->queue_ratio >= STANDING_RATIO) || f->queue_us < STANDING_US)
+	if (!path || !f->ratio_valid)
+		return 0;
+	if (f->queue_us < FIRST_US && (!(f->queue_ratio >= STANDING_RATIO) || f->queue_us < STANDING_US))
 		return 0;
 	out->side = WR_SIDE_PATH;
 	out->companion = f->queue_us < FIRST_US;

@@ -4,6 +4,7 @@
  * by a queue or policer too short for its delay to show. Compared with the rate that Mathis et al. give for that loss.
  */
 #include <math.h>
+#include <stdbool.h>
 
 #include "base/units.h"
 #include "explain/cause.h"
@@ -11,6 +12,9 @@
 #define LOSS_RATIO 0.003
 #define RECOVERY_RATIO 0.2
 #define NO_QUEUE_RATIO 1.5
+#define NO_PIPE_RATIO 1.25
+/* How far from Mathis' rate: cubic is faster than the Reno that it describes, short intervals vary. */
+#define MATHIS_BAND 4
 #define MATHIS 1.22 /* Mathis, Semke, Mahdavi, Ott 1997: sqrt(3/2) */
 
 bool wr_cause_is_loss(const struct wr_features *f);
@@ -19,8 +23,16 @@ bool wr_cause_is_loss(const struct wr_features *f);
 bool wr_cause_is_loss(const struct wr_features *f)
 {
 	bool losing = f->loss_ratio >= LOSS_RATIO || f->recovery_ratio >= RECOVERY_RATIO || f->timeouts > 0;
+	double mathis_bps;
 
-	return losing && f->loss_ratio > 0 && f->queue_ratio < NO_QUEUE_RATIO && f->cwnd_full_ratio >= 0.5 && !f->bbr;
+	if (!(f->loss_ratio > 0) || f->bbr || f->cwnd_full_ratio < 0.5)
+		return false;
+	/* Fewer losses count where no queue stands and the rate is the one that they allow. */
+	mathis_bps = 8e6 * MATHIS * f->mss_bytes / (f->rtt_us * sqrt(f->loss_ratio)) * f->n_connections;
+	if (f->in_flight_ratio < NO_PIPE_RATIO && f->goodput_bps < MATHIS_BAND * mathis_bps &&
+	    f->goodput_bps > mathis_bps / MATHIS_BAND)
+		return true;
+	return losing && f->queue_ratio < NO_QUEUE_RATIO;
 }
 
 static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)

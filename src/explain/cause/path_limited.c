@@ -26,13 +26,14 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 {
 	const struct wr_features *f = &judged->features;
 	double share = path_share(f);
-	bool queue = f->queue_ratio >= QUEUE_RATIO || f->in_flight_ratio >= QUEUE_RATIO;
+	bool queue = f->ratio_valid && (f->queue_ratio >= QUEUE_RATIO || f->in_flight_ratio >= QUEUE_RATIO);
 	char queue_text[WR_UNIT_TEXT], rtt[WR_UNIT_TEXT], least[WR_UNIT_TEXT], rate[WR_UNIT_TEXT];
 
 	(void)found;
 	if (share < 0.05 || wr_cause_is_loss(f) || judged->evidence->ramping)
 		return 0;
-	if (!queue && !f->bbr && f->cwnd_full_ratio < 0.3 && share < 0.5)
+	/* Without a queue only a congestion control that paces to the path's rate can be told to have found it. */
+	if (!queue && !(f->bbr && f->ratio_valid))
 		return 0;
 	out->side = WR_SIDE_PATH;
 	out->share_ratio = share;

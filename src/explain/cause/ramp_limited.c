@@ -9,9 +9,11 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 {
 	const struct wr_features *f = &judged->features;
 	char cwnd[WR_UNIT_TEXT], rate[WR_UNIT_TEXT], seconds[WR_UNIT_TEXT];
+	/* A window that is full and grows, with neither loss nor queue, has not met the path yet. */
+	bool growing = f->cwnd_growth_ratio > 0.1 && f->loss_ratio <= 0 && f->in_flight_ratio < 1.25 && f->cwnd_full_ratio >= 0.5;
 
 	(void)found;
-	if (!judged->evidence->ramping || (!f->slow_start && !(f->cwnd_growth_ratio > 0.1)))
+	if (!growing && (!judged->evidence->ramping || (!f->slow_start && !(f->cwnd_growth_ratio > 0.1))))
 		return 0;
 	out->side = WR_SIDE_PATH;
 	out->share_ratio = fmax(1 - f->stop_ratio[WR_STOP_WRITER] - f->stop_ratio[WR_STOP_SNDBUF] -

@@ -3,10 +3,14 @@
  * rcvbuf-limited: the peer's window is full, its reader keeps up, and the path is not full. The window comes from
  * SO_RCVBUF or, autotuned, from tcp_rmem[2].
  */
+#include <math.h>
+
 #include "base/units.h"
 #include "explain/cause.h"
 
 #define SLOW_READER_QUEUE_RATIO 0.25
+/* In flight over (goodput x min RTT): from here on the path may be full just as well. */
+#define R_SURE 1.06
 #define AT_CEILING_RATIO 0.9
 /* Largest window that a scale can say. */
 #define WINDOW_FIELD_MAX 65535.0
@@ -39,6 +43,9 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	char in_flight[WR_UNIT_TEXT], window[WR_UNIT_TEXT];
 
 	(void)found;
+	/* In a short transfer the first windows are small whatever the buffer. */
+	if (judged->evidence->ramping && share < 0.5)
+		return 0;
 	if (f->path_full || share < 0.05 || f->receive_queue_ratio >= SLOW_READER_QUEUE_RATIO || !last)
 		return 0;
 	out->side = judged->receiver_side;
@@ -52,17 +59,18 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 			 "the kernel counts %.0f %% of the time as stopped by the peer's window", 100 * f->rwnd_ratio);
 	wr_finding_prove(out, "receive_queue_ratio", f->receive_queue_ratio, "ratio",
 			 "the reader keeps up: its queue holds %.0f %% of the buffer", 100 * f->receive_queue_ratio);
-	wr_finding_prove(out, "in_flight_ratio", f->in_flight_ratio, "ratio",
+	if (f->ratio_valid)
+		wr_finding_prove(out, "in_flight_ratio", f->in_flight_ratio, "ratio",
 			 "in flight is %.2f x (goodput x min RTT): %s", f->in_flight_ratio,
 			 f->doubt ? "a queue stands part of the time, so raise the buffer and see" : "no queue, the path has room");
-	scale = WINDOW_FIELD_MAX * (double)(1 << (int)wr_sample_get(last, WR_M_SND_WSCALE, 0));
+	scale = WINDOW_FIELD_MAX * exp2(wr_sample_get(last, WR_M_SND_WSCALE, 0));
 	if (f->window_bytes > 0.95 * scale)
 		wr_finding_prove(out, "snd_wscale", wr_sample_get(last, WR_M_SND_WSCALE, 0), "shift",
 				 "the window stands at the largest that its scale can say: only a new connection can raise it");
 	if (f->doubt)
 		out->confidence = WR_CONFIDENCE_LOW;
 	else
-		out->confidence = share >= 0.5 && f->window_ratio >= 0.85 ? WR_CONFIDENCE_HIGH : WR_CONFIDENCE_MEDIUM;
+		out->confidence = share >= 0.5 && f->window_ratio >= 0.85 && f->in_flight_ratio <= R_SURE ? WR_CONFIDENCE_HIGH : WR_CONFIDENCE_MEDIUM;
 	return 1;
 }
 

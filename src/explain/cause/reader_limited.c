@@ -29,7 +29,8 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 			 100 * f->stop_ratio[WR_STOP_WINDOW]);
 	if (f->zero_windows > 0)
 		wr_finding_prove(out, "TCPToZeroWindowAdv", f->zero_windows, "count",
-				 "the receiver closed its window %.0f times", f->zero_windows);
+				 "the receiver closed its window %.0f time%s", f->zero_windows,
+				 f->zero_windows == 1 ? "" : "s");
 	if (f->receiver_cpu_ratio + f->receiver_wait_ratio < 0.5)
 		wr_finding_prove(out, "receiver_cpu_ratio", f->receiver_cpu_ratio, "ratio",
 				 "the reading thread used %.0f %% of a CPU, so it waits for something else",

@@ -7,6 +7,8 @@
 #include "explain/cause.h"
 
 /* Autotuning counts as stopped at its ceiling from here on. */
+/* In flight over (goodput x min RTT): from here on the path may be full just as well. */
+#define R_SURE 1.06
 #define AT_CEILING_RATIO 0.95
 /* In flight over (goodput x min RTT): up to here nothing queues. */
 #define R_CLEAR 1.25
@@ -49,7 +51,8 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 			 "in flight %s; congestion window %s and peer window %s%s", wr_size_text(in_flight, f->in_flight_bytes),
 			 wr_size_text(cwnd, f->cwnd_bytes), wr_size_text(window, f->window_bytes),
 			 f->cwnd_full_ratio < 0.3 && f->window_ratio < 0.85 ? " both had room" : "");
-	wr_finding_prove(out, "in_flight_ratio", f->in_flight_ratio, "ratio",
+	if (f->ratio_valid)
+		wr_finding_prove(out, "in_flight_ratio", f->in_flight_ratio, "ratio",
 			 "in flight is %.2f x (goodput x min RTT): %s", f->in_flight_ratio,
 			 f->doubt			  ? "a queue stands part of the time, so raise the buffer and see"
 			 : f->in_flight_ratio > R_CLEAR ? "bursts queue, but the path runs empty between them"
@@ -60,7 +63,7 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	if (f->doubt)
 		out->confidence = WR_CONFIDENCE_LOW;
 	else
-		out->confidence = out->share_ratio >= 0.5 && f->loss_ratio < 0.003 && f->in_flight_ratio <= R_CLEAR
+		out->confidence = out->share_ratio >= 0.5 && f->loss_ratio < 0.003 && f->in_flight_ratio <= R_SURE
 					  ? WR_CONFIDENCE_HIGH
 					  : WR_CONFIDENCE_MEDIUM;
 	return 1;

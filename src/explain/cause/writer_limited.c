@@ -10,7 +10,8 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	const struct wr_features *f = &judged->features;
 
 	(void)found;
-	if (f->stop_ratio[WR_STOP_WRITER] < 0.05)
+	/* A writer of weir's own that nobody paced is always ready: what holds it is not a program. */
+	if (f->stop_ratio[WR_STOP_WRITER] < 0.05 || judged->evidence->plan.write_bps == WR_UNSET)
 		return 0;
 	out->side = judged->sender_side;
 	out->share_ratio = f->stop_ratio[WR_STOP_WRITER];
