@@ -105,6 +105,8 @@ static json_t *advice_to_json(const struct wr_advice *advice)
 	json_t *object = json_pack("{s:s,s:s,s:b}", "action", advice->action, "side", wr_side_name(advice->side),
 				   "proved", advice->proved);
 
+	if (advice->alternative)
+		json_object_set_new(object, "alternative", json_true());
 	set_text(object, "key", advice->key);
 	set_text(object, "value", advice->value);
 	set_text(object, "current", advice->current);

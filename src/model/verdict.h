@@ -53,7 +53,7 @@ struct wr_refusal {
 
 /*
  * One thing to do. @action: sysctl, setsockopt, option, program, path or none.
- * Texts are ready to paste; empty where they don't apply. @value_bytes: 0 where it is no size.
+ * @alternative: another way to what the rows before it do. Texts are ready to paste; empty where they don't apply. @value_bytes: 0 where it is no size.
  */
 struct wr_advice {
 	const char *action;
@@ -61,7 +61,7 @@ struct wr_advice {
 	char key[48], value[64], current[64];
 	uint64_t value_bytes;
 	char why[WR_SENTENCE], apply[WR_SENTENCE], persist[WR_SENTENCE], undo[WR_SENTENCE], cost[WR_SENTENCE];
-	bool proved;
+	bool proved, alternative;
 };
 
 struct wr_phase {

@@ -212,6 +212,23 @@ static void print_setting(FILE *out, const struct wr_advice *advice, const char 
 		fprintf(out, "            costs    %s\n", advice->cost);
 }
 
+/* The other way, short: its undo and its cost are in the JSON. */
+static void print_alternatives(FILE *out, const struct wr_verdict *verdict)
+{
+	const char *lead = "  or";
+
+	for (size_t i = 0; i < verdict->n_advice; i++) {
+		const struct wr_advice *advice = &verdict->advice[i];
+
+		if (!advice->alternative)
+			continue;
+		if (lead[0])
+			fprintf(out, "%-10sinstead, in the programs, before connect() and listen() (switches autotuning off):\n", lead);
+		lead = "";
+		fprintf(out, "            on %s: %s\n", wr_side_name(advice->side), advice->apply);
+	}
+}
+
 /* What helps beyond settings stands with the verdict already. */
 static void print_advice(FILE *out, const struct wr_tuning *tuning)
 {
@@ -222,11 +239,12 @@ static void print_advice(FILE *out, const struct wr_tuning *tuning)
 		lead = "Or this";
 	}
 	for (size_t i = 0; i < tuning->verdict.n_advice; i++) {
-		if (!tuning->verdict.advice[i].apply[0])
+		if (!tuning->verdict.advice[i].apply[0] || tuning->verdict.advice[i].alternative)
 			continue;
 		print_setting(out, &tuning->verdict.advice[i], lead);
 		lead = "  and";
 	}
+	print_alternatives(out, &tuning->verdict);
 	if (strcmp(lead, "Do this") != 0)
 		return;
 	if (tuning->cut || !tuning->complete)

@@ -73,8 +73,8 @@ static void advise_core(struct wr_tuner *tuner, enum wr_side side, enum wr_knob 
 	snprintf(advice->value, sizeof advice->value, "%llu", (unsigned long long)bytes);
 	snprintf(advice->current, sizeof advice->current, "%llu", (unsigned long long)cap_bytes);
 	advice->value_bytes = bytes;
-	snprintf(advice->why, sizeof advice->why, "for the next line only: lets programs ask for such a %s",
-		 wr_knob_option(knob));
+	advice->alternative = true;
+	snprintf(advice->why, sizeof advice->why, "only for setsockopt: lets programs ask for such a %s", wr_knob_option(knob));
 	snprintf(advice->apply, sizeof advice->apply, "sysctl -w %s=%s", advice->key, advice->value);
 	snprintf(advice->persist, sizeof advice->persist, "echo '%s = %s' > /etc/sysctl.d/90-weir-%s.conf", advice->key,
 		 advice->value, name);
@@ -115,10 +115,12 @@ static void advise_instead(struct wr_tuner *tuner, const struct wr_settings *aft
 		return;
 	advise_core(tuner, side, knob, last_number(value) / 2);
 	advice = advise_setsockopt(tuner, side, knob, last_number(value) / 2, tuner->tuning->proof.holds && !after->sysctls);
-	if (advice)
-		snprintf(advice->why, sizeof advice->why, "or instead of the sysctls, in the program that %s, before %s%s",
-			 knob == WR_KNOB_SNDBUF ? "sends" : "receives",
-			 knob == WR_KNOB_SNDBUF ? "connect()" : "listen()", advice->proved ? "" : " (the pairs proved the sysctls)");
+	if (!advice)
+		return;
+	advice->alternative = true;
+	snprintf(advice->why, sizeof advice->why, "instead of the sysctls, in the program that %s, before %s%s",
+		 knob == WR_KNOB_SNDBUF ? "sends" : "receives",
+		 knob == WR_KNOB_SNDBUF ? "connect()" : "listen()", advice->proved ? "" : " (the pairs proved the sysctls)");
 }
 
 static void advise_unset(struct wr_tuner *tuner, enum wr_side side, enum wr_knob knob, uint64_t pinned_bytes)

@@ -10,7 +10,7 @@
 
 #define SLOW_READER_QUEUE_RATIO 0.25
 /* In flight over (goodput x min RTT): from here on the path may be full just as well. */
-#define R_SURE 1.06
+#define R_SURE 1.1
 #define AT_CEILING_RATIO 0.9
 /* Largest window that a scale can say. */
 #define WINDOW_FIELD_MAX 65535.0

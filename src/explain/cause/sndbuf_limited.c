@@ -8,7 +8,7 @@
 
 /* Autotuning counts as stopped at its ceiling from here on. */
 /* In flight over (goodput x min RTT): from here on the path may be full just as well. */
-#define R_SURE 1.06
+#define R_SURE 1.1
 #define AT_CEILING_RATIO 0.95
 /* In flight over (goodput x min RTT): up to here nothing queues. */
 #define R_CLEAR 1.25
