@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "lab/element.h"
 #include "lab/schedule.h"
+#include "lab/spec.h"
 
 #define MIN_DEFAULT_QUEUE_BYTES 1048576ULL
 /* More than this may not wait in one direction: it would all be memory. */
@@ -94,14 +95,6 @@ static int resolve_elements(const struct wr_lab_wish *wish, int end, struct wr_l
 	return 0;
 }
 
-/* A time when its suffix is one of time, otherwise a size. A bare number is bytes. */
-static bool is_time(const char *text)
-{
-	size_t n = strlen(text);
-
-	return n > 0 && text[n - 1] == 's' && text[0] >= '0' && text[0] <= '9';
-}
-
 /* "100p": a number of segments. */
 static int parse_segs(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
@@ -120,7 +113,7 @@ static int parse_queue(const char *text, struct wr_lab_way *way, struct weir_err
 
 	if (n_digits > 0 && n_digits < 10 && strcmp(text + n_digits, "p") == 0)
 		return parse_segs(text, way, err);
-	if (!is_time(text))
+	if (!wr_lab_spec_is_time(text)) /* a bare number is bytes */
 		return wr_size_parse(text, &way->queue_bytes, err);
 	if (wr_time_parse(text, &ns, err) < 0)
 		return -1;
@@ -189,6 +182,7 @@ static int resolve(const struct wr_lab_wish *wish, struct wr_lab_config *config,
 		struct wr_lab_way *way = &config->ways[end];
 
 		way->mtu_bytes = wish->mtu_bytes == WR_UNSET ? WR_LAB_DEFAULT_MTU_BYTES : (uint32_t)wish->mtu_bytes;
+		way->strip_wscale = wish->ends[end].strip_wscale || wish->both.strip_wscale;
 		if (resolve_rate(wish, end, way, err) < 0 || resolve_delay(wish, end, way, err) < 0)
 			return -1;
 		rtt_ns += way->delay_ns;

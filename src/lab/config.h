@@ -31,6 +31,8 @@ extern const char *const wr_lab_end_names[WR_LAB_N_ENDS];
 struct wr_lab_way_wish {
 	uint64_t rate_bps, delay_ns;
 	const char *rate_file, *queue, *codel, *jitter, *reorder, *loss, *duplicate, *police, *outage;
+	const char *corrupt, *ecn, *path_mtu;
+	bool strip_wscale;
 };
 
 /*
@@ -48,6 +50,10 @@ struct wr_lab_way_wish {
 	ROW("outage", WR_OPTION_TEXT, outage, "TIME", 0, 0, "nothing passes: 2s,for=500ms[,every=10s][,hold]")        \
 	ROW("jitter", WR_OPTION_TEXT, jitter, "TIME", 0, 0, "delay that varies: 5ms[,normal][,reorder]")             \
 	ROW("reorder", WR_OPTION_TEXT, reorder, "SHARE", 0, 0, "segments that come late: 1%[,by=3|,late=2ms]")         \
+	ROW("corrupt", WR_OPTION_TEXT, corrupt, "SHARE", 0, 0, "share of the segments with a flipped bit")                 \
+	ROW("ecn", WR_OPTION_TEXT, ecn, "SIZE|TIME", 0, 0, "mark ECN-capable segments that find more than this in the buffer") \
+	ROW("path-mtu", WR_OPTION_TEXT, path_mtu, "BYTES", 0, 0, "drop what is larger: 1400[,blackhole]; without it ICMP tells") \
+	ROW("strip-wscale", WR_OPTION_FLAG, strip_wscale, NULL, 0, 0, "take the window scale out of TCP's SYNs")            \
 	ROW("delay", WR_OPTION_TIME, delay_ns, "TIME", 0, 60e9, "one-way delay, instead of --rtt")
 
 struct wr_lab_wish {
@@ -86,7 +92,15 @@ struct wr_lab_way {
 		bool ecn;
 	} codel;
 	struct wr_lab_loss loss;
-	double duplicate_ratio;
+	double duplicate_ratio, corrupt_ratio;
+	struct {
+		uint64_t above_bytes, above_ns;
+	} ecn;
+	struct {
+		uint32_t bytes;
+		bool black_hole;
+	} path_mtu;
+	bool strip_wscale;
 	struct {
 		uint64_t rate_bps, burst_bytes;
 	} police;

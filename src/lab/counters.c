@@ -73,6 +73,8 @@ static void print_way(FILE *out, int end, const struct wr_lab_way_counters *way)
 			fprintf(out, "  %-10s %" PRIu64 " segments %s\n", "", way->drops[row].n_touched,
 				wr_lab_elements[row]->touches);
 	}
+	if (way->n_icmp)
+		fprintf(out, "  %-10s %" PRIu64 " answers that a packet was too large\n", "ICMP", way->n_icmp);
 	if (way->n_refused_packets)
 		fprintf(out, "  %-10s %" PRIu64 " packets\n", "refused", way->n_refused_packets);
 	if (way->n_overflow_packets)

@@ -35,12 +35,13 @@ struct wr_lab_traffic {
  * @n_refused_packets: the receiving device took them not (its namespace is going, or the packet is malformed)
  * @n_overflow_packets: the sending device lost them before the link could read (a sender without any restraint)
  * @max_backlog_bytes: the most that waited in the bottleneck
+ * @n_icmp: times that the sender was told that a packet was too large
  * @n_waits: times that reading stopped because every buffer was in use
  */
 struct wr_lab_way_counters {
 	struct wr_lab_traffic in, out;
 	struct wr_lab_drops drops[WR_LAB_MAX_ELEMENTS];
-	uint64_t n_refused_packets, n_overflow_packets, max_backlog_bytes, n_waits;
+	uint64_t n_refused_packets, n_overflow_packets, max_backlog_bytes, n_icmp, n_waits;
 	struct wr_lab_histogram lateness;
 };
 

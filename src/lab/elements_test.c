@@ -300,6 +300,85 @@ static void a_queue_counts_segments_or_time(void **state)
 	bench_deinit(&bench);
 }
 
+/* In a queue that nothing leaves, exactly the segments beyond the threshold are marked, of those that can be. */
+static void ecn_marks_above_the_threshold(void **state)
+{
+	static const char *const thresholds[] = {"15380", "1230400ns"}; /* ten segments */
+	struct wr_lab_wish wish = no_wish();
+
+	(void)state;
+	wish.both.rate_bps = 100000000;
+	for (int i = 0; i < 2; i++) {
+		struct bench bench;
+
+		wish.both.ecn = thresholds[i];
+		bench_init(&bench, &wish, 1);
+		send_packet(&bench, 4, 0, 0);
+		send_packet(&bench, 20, 0, WR_LAB_TRAIT_ECT);
+		send_packet(&bench, 4, 0, 0);
+		assert_int_equal(bench.n_events, 28);
+		for (size_t n = 0; n < 28; n++)
+			assert_int_equal(bench.events[n].marks, n >= 10 && n < 24 ? WR_LAB_MARK_CE : 0);
+		assert_int_equal(drops_of(&bench, "ecn")->n_touched, 14);
+		bench_deinit(&bench);
+	}
+}
+
+static void corruption_has_its_share(void **state)
+{
+	struct wr_lab_wish wish = no_wish();
+	struct bench bench;
+	size_t n_corrupt = 0;
+
+	(void)state;
+	wish.both.corrupt = "1%";
+	bench_init(&bench, &wish, 1);
+	send_million(&bench, 40, 1);
+	for (size_t i = 0; i < bench.n_events; i++)
+		n_corrupt += bench.events[i].marks == WR_LAB_MARK_CORRUPT;
+	assert_int_equal(bench.n_events, MILLION);
+	near_to((double)n_corrupt / MILLION, 0.01, 0.05);
+	assert_int_equal(drops_of(&bench, "corrupt")->n_touched, n_corrupt);
+	bench_deinit(&bench);
+}
+
+static size_t n_refused;
+
+static void count_refused(void *context, const struct wr_lab_run *run)
+{
+	(void)context;
+	(void)run;
+	n_refused++;
+}
+
+/* The segments of 1500 bytes go, the last of 1000 stays; a fragmentable packet passes. One answer a packet. */
+static void a_path_mtu_drops_what_is_larger(void **state)
+{
+	struct wr_lab_run run = {.n_segs = 5, .packet_segs = 5, .seg_wire_bytes = SEG, .last_wire_bytes = 1038};
+	struct wr_lab_wish wish = no_wish();
+	struct bench bench;
+
+	(void)state;
+	for (int black_hole = 0; black_hole < 2; black_hole++) {
+		wish.both.path_mtu = black_hole ? "1499,blackhole" : "1499";
+		bench_init(&bench, &wish, 1);
+		n_refused = 0;
+		wr_lab_chain_pass(&bench.chain, &run, bench.drops, &(struct wr_lab_sink){collect, count_refused, &bench});
+		assert_int_equal(bench.n_events, 1);
+		assert_int_equal(bench.events[0].seg, 4);
+		assert_int_equal(drops_of(&bench, "path-mtu")->n_segs, 4);
+		assert_int_equal(n_refused, !black_hole);
+		send_packet(&bench, 5, 0, WR_LAB_TRAIT_FRAGMENTS);
+		assert_int_equal(bench.n_events, 6);
+		bench_deinit(&bench);
+	}
+	wish.both.path_mtu = "1500";
+	bench_init(&bench, &wish, 1);
+	send_packet(&bench, 5, 0, 0);
+	assert_int_equal(bench.n_events, 5);
+	bench_deinit(&bench);
+}
+
 /* All that can be asked for at once. */
 static struct wr_lab_wish every_wish(void)
 {
@@ -315,6 +394,10 @@ static struct wr_lab_wish every_wish(void)
 	wish.both.outage = "100ms,for=10ms,every=300ms";
 	wish.both.jitter = "2ms,normal,reorder";
 	wish.both.reorder = "1%,by=3";
+	wish.both.corrupt = "0.1%";
+	wish.both.ecn = "100K";
+	wish.both.path_mtu = "1500";
+	wish.both.strip_wscale = true;
 	return wish;
 }
 
@@ -391,6 +474,9 @@ int main(void)
 		cmocka_unit_test(jitter_in_order_never_overtakes),
 		cmocka_unit_test(reordering_has_its_distance),
 		cmocka_unit_test(a_queue_counts_segments_or_time),
+		cmocka_unit_test(ecn_marks_above_the_threshold),
+		cmocka_unit_test(corruption_has_its_share),
+		cmocka_unit_test(a_path_mtu_drops_what_is_larger),
 		cmocka_unit_test(the_same_seed_gives_the_same_fate),
 		cmocka_unit_test(elements_draw_from_their_own_sequences),
 		cmocka_unit_test(a_million_packets_take_about_a_second),

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "lab/chain.h"
+#include "lab/edit.h"
 #include "lab/pacer.h"
 #include "lab/pool.h"
 #include "lab/waiting.h"
@@ -29,6 +30,7 @@
 struct way {
 	int in_fd, out_fd;
 	bool has_rate;
+	uint32_t path_mtu_bytes;
 	struct wr_lab_chain chain;
 	struct wr_lab_waiting waiting;
 	struct wr_lab_way_counters *counters;
@@ -107,6 +109,8 @@ static void emit(void *context, const struct wr_lab_run *run)
 		packet->n_bytes = (uint32_t)wr_lab_packet_cut(passage->packet->data, &passage->shape, run->first_seg,
 							      run->n_segs, packet->data);
 	}
+	if (run->marks & ~WR_LAB_MARK_COPY)
+		wr_lab_edit_apply(packet->data, packet->n_bytes, run->marks, run->chance);
 	packet->n_segs = run->n_segs;
 	packet->n_wire_bytes = (uint32_t)wr_lab_run_wire_bytes(run);
 	packet->due_ns = run->at_ns;
@@ -114,6 +118,18 @@ static void emit(void *context, const struct wr_lab_run *run)
 		deliver(passage->link, passage->way, packet);
 	else
 		wr_lab_waiting_add(&passage->way->waiting, packet);
+}
+
+/* The packet was larger than the path takes: its sender hears of it at once, as from a router beside it. */
+static void refuse(void *context, const struct wr_lab_run *run)
+{
+	const struct passage *passage = context;
+	uint8_t answer[WR_LAB_TOO_BIG_BYTES];
+	size_t n = wr_lab_edit_too_big(passage->packet->data, passage->packet->n_bytes, passage->way->path_mtu_bytes, answer);
+
+	(void)run;
+	if (n && write(passage->way->in_fd, answer, n) == (ssize_t)n)
+		passage->way->counters->n_icmp++;
 }
 
 static void note_backlog(struct way *way, uint64_t now_ns)
@@ -151,10 +167,11 @@ static void pass_one(struct link *link, struct way *way, struct wr_lab_packet *p
 
 	wr_lab_packet_parse(packet->data, packet->n_bytes, &passage.shape);
 	run = wr_lab_run_of(&passage.shape, passage.now_ns);
+	run.traits = wr_lab_edit_traits(packet->data, packet->n_bytes);
 	way->counters->in.n_packets++;
 	way->counters->in.n_segs += run.n_segs;
 	way->counters->in.wire_bytes += wr_lab_run_wire_bytes(&run);
-	wr_lab_chain_pass(&way->chain, &run, way->counters->drops, &(struct wr_lab_sink){.emit = emit, .context = &passage});
+	wr_lab_chain_pass(&way->chain, &run, way->counters->drops, &(struct wr_lab_sink){emit, refuse, &passage});
 	if (way->has_rate)
 		note_backlog(way, passage.now_ns);
 	if (passage.packet)
@@ -235,6 +252,7 @@ static int link_init(struct link *link, const int fds[WR_LAB_N_ENDS], const stru
 		way->in_fd = fds[end];
 		way->out_fd = fds[!end];
 		way->has_rate = config->ways[end].rate_bps != WR_UNSET;
+		way->path_mtu_bytes = config->ways[end].path_mtu.bytes;
 		way->counters = &counters->ways[end];
 		if (wr_lab_chain_init(&way->chain, &config->ways[end], 2 * config->seed + (uint64_t)end, start_ns, err) < 0 ||
 		    wr_lab_waiting_init(&way->waiting, WR_LAB_POOL_MAX_PACKETS, err) < 0)

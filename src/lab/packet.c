@@ -81,10 +81,10 @@ static bool parse_l4(const uint8_t *ip, size_t n, uint8_t protocol, struct wr_la
 	if (protocol == IPPROTO_TCP && at + TCP_HEADER_BYTES <= n) {
 		shape->tcp = true;
 		shape->header_bytes = at + 4u * (ip[at + 12] >> 4);
-		return shape->header_bytes >= at + TCP_HEADER_BYTES && shape->header_bytes < n;
+		return shape->header_bytes >= at + TCP_HEADER_BYTES && shape->header_bytes <= n;
 	}
 	shape->header_bytes = at + UDP_HEADER_BYTES;
-	return protocol == IPPROTO_UDP && shape->header_bytes < n;
+	return protocol == IPPROTO_UDP && shape->header_bytes <= n;
 }
 
 void wr_lab_packet_parse(const uint8_t *data, size_t n_bytes, struct wr_lab_shape *shape)
@@ -104,10 +104,19 @@ void wr_lab_packet_parse(const uint8_t *data, size_t n_bytes, struct wr_lab_shap
 	if (!(header.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) || header.gso_type == VIRTIO_NET_HDR_GSO_UDP)
 		return;
 	if (!parse_l4(ip, n, parse_ip(ip, n, shape), shape) || shape->tcp == udp ||
-	    header.csum_start != shape->l4_offset_bytes)
+	    header.csum_start != shape->l4_offset_bytes || shape->header_bytes >= n)
 		return;
 	shape->seg_payload_bytes = header.gso_size;
 	shape->n_segs = (uint32_t)((n - shape->header_bytes + header.gso_size - 1) / header.gso_size);
+}
+
+bool wr_lab_packet_find_l4(const uint8_t *data, size_t n_bytes, struct wr_lab_shape *shape)
+{
+	const uint8_t *ip = data + WR_LAB_VIRTIO_BYTES;
+	size_t n = n_bytes > WR_LAB_VIRTIO_BYTES ? n_bytes - WR_LAB_VIRTIO_BYTES : 0;
+
+	*shape = (struct wr_lab_shape){.n_segs = 1, .ip_bytes = (uint32_t)n};
+	return parse_l4(ip, n, parse_ip(ip, n, shape), shape);
 }
 
 /* Payload of some consecutive segments. */

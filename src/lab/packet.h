@@ -45,6 +45,13 @@ struct wr_lab_shape {
  */
 void wr_lab_packet_parse(const uint8_t *data, size_t n_bytes, struct wr_lab_shape *shape);
 
+/*
+ * wr_lab_packet_find_l4 - where TCP or UDP begins and its payload, whatever the virtio header says
+ *
+ * Return: whether a whole header of either is there; then ipv6, tcp, l4_offset_bytes and header_bytes of @shape are set.
+ */
+bool wr_lab_packet_find_l4(const uint8_t *data, size_t n_bytes, struct wr_lab_shape *shape);
+
 /* wr_lab_packet_wire_bytes - what @n_segs segments from @first_seg on occupy on the wire. */
 uint64_t wr_lab_packet_wire_bytes(const struct wr_lab_shape *shape, uint32_t first_seg, uint32_t n_segs);
 

@@ -137,3 +137,10 @@ int wr_lab_spec_parse(const char *text, const struct wr_lab_spec *specs, struct 
 		text += n + 1;
 	}
 }
+
+bool wr_lab_spec_is_time(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n > 0 && text[n - 1] == 's' && text[0] >= '0' && text[0] <= '9';
+}

@@ -6,6 +6,8 @@
 #ifndef WR_LAB_SPEC_H
 #define WR_LAB_SPEC_H
 
+#include <stdbool.h>
+
 #include "weir/err.h"
 
 /* The type behind @out: double (SHARE), uint64_t (TIME in ns, SIZE in bytes, RATE in bit/s, COUNT), bool (FLAG). */
@@ -32,5 +34,8 @@ struct wr_lab_spec {
  * Return: 0; -1 with @err (WEIR_ERR_USAGE) naming the part that is wrong, and a hint with all names.
  */
 int wr_lab_spec_parse(const char *text, const struct wr_lab_spec *specs, struct weir_err *err);
+
+/* wr_lab_spec_is_time - whether a value that may be a size or a time is a time: its suffix is one. */
+bool wr_lab_spec_is_time(const char *text);
 
 #endif

@@ -119,6 +119,52 @@ def test_a_queue_in_packets():
     assert counted(stats, "dropped by queue") == 200 - len(result["back"])
 
 
+def test_a_queue_marks_instead_of_dropping():
+    (sent, marked), stats = drive("--rate", "20mbit", "--rtt", "10ms", "--queue", "1M", "--near-ecn", "60K", "--sysctl",
+                                  "near:net.ipv4.tcp_ecn=1", "transfer:4:send:4000000", "netstat:TcpExt.TCPDeliveredCE")
+    assert sent["equal"] and marked > 0 and "dropped" not in stats
+    assert counted(stats, "marked by ECN") > 0  # the sender counts all that is acknowledged until it has answered
+    assert re.search(r"queue +(6\d|[7-9]\d|1\d\d)(\.\d)? KiB at most", stats), stats
+
+
+def test_only_what_reacts_is_marked():
+    _, stats = drive("--rate", "20mbit", "--near-ecn", "20K", "transfer:4:send:500000")
+    assert counted(stats, "marked") == 0
+
+
+@pytest.mark.parametrize("offload", ["on", "off"])
+def test_the_receiver_finds_flipped_bits(offload):
+    results, stats = drive("--near-corrupt", "1%", "--offload", offload, "transfer:4:send:3000000", "transfer:6:send:3000000",
+                           "errors")
+    assert results[0]["equal"] and results[1]["equal"]
+    found = results[2]["far"]["Tcp.InCsumErrors"]
+    # A flip in the ports or flags may end a packet before its checksum is looked at.
+    assert 0.9 * counted(stats, "corrupted") <= found <= counted(stats, "corrupted") and found > 5
+
+
+def test_a_path_mtu_is_found_by_icmp():
+    for family in "46":
+        (sent,), stats = drive("--near-path-mtu", "1400", f"transfer:{family}:send:2000000")
+        assert sent["equal"]
+        assert 0 < counted(stats, "dropped by path-mtu") < 500 and "answers that a packet was too large" in stats
+
+
+def test_a_black_hole_says_nothing():
+    (small, large), stats = drive("--near-path-mtu", "1400,blackhole", "burst:20:1300:20", "burst:20:1450:20")
+    assert len(small["back"]) == 20 and large["back"] == []
+    assert counted(stats, "dropped by path-mtu") == 20 and "ICMP" not in stats
+
+
+def test_the_window_scale_is_stripped():
+    (plain,), _ = drive("options")
+    assert plain & 4
+    for offload in ("on", "off"):
+        (stripped, sent, errors), stats = drive("--near-strip-wscale", "--offload", offload, "options",
+                                                "transfer:4:send:1000000", "errors")
+        assert not stripped & 4 and sent["equal"] and counted(stats, "stripped") == 3
+        assert not any(errors["far"].values()), errors
+
+
 @pytest.mark.parametrize("options,words", [
     (["--loss", "ge:p=1%"], ["--loss", "r="]),
     (["--far-jitter", "5ms"], ["--far-jitter", "delay"]),

@@ -184,7 +184,20 @@ def segmented(family, n, size):
     return {"n": len(back), "right": sum(part in parts for part in back)}
 
 
-TASKS = {"transfer": transfer, "rtt": rtt, "burst": burst, "segmented": segmented, "errors": both_errors}
+def netstat(name):
+    """A counter of /proc/net/netstat, as TcpExt.TCPDeliveredCE."""
+    kind, key = name.split(".")
+    with open("/proc/net/netstat", encoding="ascii") as table:
+        names, values = [line.split()[1:] for line in table if line.startswith(kind + ":")]
+    return int(values[names.index(key)])
+
+
+def options():
+    """The TCP options that a connection to far has agreed on (tcpi_options: 1 timestamps, 2 SACK, 4 window scale, 8 ECN)."""
+    return ask("4", "errors").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[5]
+
+
+TASKS = {"netstat": netstat, "options": options, "transfer": transfer, "rtt": rtt, "burst": burst, "segmented": segmented, "errors": both_errors}
 
 if __name__ == "__main__":
     if sys.argv[1] == "far":
