@@ -85,14 +85,21 @@ static int set_stock(bool ipv6, struct weir_err *err)
 static int end_addresses(const struct wr_lab_bed *bed, int end, const struct wr_lab_config *config, struct weir_err *err)
 {
 	const char *name = wr_lab_end_names[end];
+	const struct wr_lab_way *way = &config->ways[end];
+	uint32_t n_queue = way->device_packets ? (uint32_t)way->device_packets : QUEUE_PACKETS;
 
 	if (wr_netlink_link_up("lo", 0, 0, err) < 0 || wr_netlink_no_qdisc(name, err) < 0 ||
-	    wr_netlink_link_up(name, config->mtu_bytes, QUEUE_PACKETS, err) < 0 ||
+	    wr_netlink_link_up(name, config->mtu_bytes, n_queue, err) < 0 ||
 	    wr_netlink_address_add(name, AF_INET, ipv4_addresses[end], 30, err) < 0)
 		return -1;
 	if (bed->ipv6 && wr_netlink_address_add(name, AF_INET6, ipv6_addresses[end], 64, err) < 0)
 		return -1;
-	return 0;
+	if (!way->ack.count)
+		return 0;
+	/* The link holds the ACKs; the stack must not, too. */
+	if (wr_netlink_route_quickack(name, AF_INET, ipv4_addresses[!end], err) < 0)
+		return -1;
+	return bed->ipv6 ? wr_netlink_route_quickack(name, AF_INET6, ipv6_addresses[!end], err) : 0;
 }
 
 /* The user's own come last, when the device exists, so that net.ipv4.conf.near.* can be set too. */

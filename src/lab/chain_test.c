@@ -17,8 +17,8 @@
 #define SEG 1538 /* a full segment on the wire at MTU 1500 */
 #define PAYLOAD 1448
 /* Rows of wr_lab_elements. */
-#define LOSS 3
-#define QUEUE 7
+#define LOSS 5
+#define QUEUE 9
 
 /* What came out of a chain. */
 struct sink {
@@ -267,6 +267,7 @@ static void every_element_keeps_the_rules(void **state)
 		.duplicate_ratio = 0.1, .police = {20000000, 10000}, .outage = {1000000, 1000000, 5000000, false},
 		.codel = {.target_ns = 1000000, .interval_ns = 10000000}, .jitter = {.spread_ns = 10000},
 		.reorder = {0.1, 1000000}, .corrupt_ratio = 0.1, .ecn = {20000, 0}, .path_mtu = {1400, false}, .strip_wscale = true,
+		.device_packets = 10, .ack = {200000000, 2},
 	};
 
 	(void)state;

@@ -398,6 +398,8 @@ static struct wr_lab_wish every_wish(void)
 	wish.both.ecn = "100K";
 	wish.both.path_mtu = "1500";
 	wish.both.strip_wscale = true;
+	wish.both.txqueuelen = "1000";
+	wish.both.ack_policy = "microsoft";
 	return wish;
 }
 

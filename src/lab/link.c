@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "lab/acks.h"
 #include "lab/chain.h"
 #include "lab/edit.h"
 #include "lab/pacer.h"
@@ -26,13 +27,17 @@
 #define BATCH 32
 /* Packets let go in one direction before anything else is looked at. */
 #define RELEASE_BATCH 64
+/* What the link takes from a slow device before it is needed: sleeps end so much too late at times. */
+#define DEVICE_AHEAD_NS WR_NS_PER_MS
 
 struct way {
 	int in_fd, out_fd;
-	bool has_rate;
+	bool has_rate, device_queue; /* device_queue: what waits, waits in the sender's device */
 	uint32_t path_mtu_bytes;
 	struct wr_lab_chain chain;
 	struct wr_lab_waiting waiting;
+	struct wr_lab_acks *acks, *other_acks; /* of this way's ACKs, and of those that answer its data; or NULL */
+	uint32_t acks_row;
 	struct wr_lab_way_counters *counters;
 };
 
@@ -62,6 +67,8 @@ static void deliver(struct link *link, struct way *way, struct wr_lab_packet *pa
 		way->counters->out.n_packets++;
 		way->counters->out.n_segs += packet->n_segs;
 		way->counters->out.wire_bytes += packet->n_wire_bytes;
+		if (way->other_acks)
+			wr_lab_acks_data(way->other_acks, packet->data, packet->n_bytes, packet->n_segs, (uint64_t)wr_clock_ns());
 	}
 	wr_lab_pool_put(&link->pool, packet);
 }
@@ -178,13 +185,53 @@ static void pass_one(struct link *link, struct way *way, struct wr_lab_packet *p
 		wr_lab_pool_put(&link->pool, passage.packet);
 }
 
+/* A packet that was read: an ACK may have to wait before it sets out. */
+static void admit(struct link *link, struct way *way, struct wr_lab_packet *packet)
+{
+	struct wr_lab_drops *drops = &way->counters->drops[way->acks_row];
+	void *replaced = NULL;
+	bool waits = way->acks && wr_lab_acks_take(way->acks, packet->data, packet->n_bytes, packet, &replaced);
+
+	if (replaced) {
+		drops->n_segs++;
+		drops->wire_bytes += ((struct wr_lab_packet *)replaced)->n_bytes - WR_LAB_VIRTIO_BYTES + WR_LAB_FRAMING_BYTES;
+		wr_lab_pool_put(&link->pool, replaced);
+	}
+	if (waits)
+		drops->n_touched++;
+	else
+		pass_one(link, way, packet);
+}
+
+static void release_acks(struct link *link, struct way *way)
+{
+	struct wr_lab_packet *packet;
+
+	while (way->acks && (packet = wr_lab_acks_expire(way->acks, (uint64_t)wr_clock_ns())))
+		pass_one(link, way, packet);
+}
+
+/*
+ * When the device may be read again, while its packets have to wait in it. A little before the server is free, so that a
+ * late wake-up leaves no gap.
+ */
+static uint64_t resume_ns(const struct way *way)
+{
+	return way->device_queue ? way->chain.shared.server.busy_until_ns - DEVICE_AHEAD_NS : 0;
+}
+
+static bool is_paused(const struct way *way, uint64_t now_ns)
+{
+	return way->device_queue && wr_lab_server_wait_ns(&way->chain.shared.server, now_ns) > DEVICE_AHEAD_NS;
+}
+
 /* Return: how many packets were taken; 0 when there was none or no room. */
 static int take_batch(struct link *link, struct way *way)
 {
 	struct wr_lab_packet *packet;
 	int n = 0;
 
-	while (n < BATCH) {
+	while (n < BATCH && !is_paused(way, (uint64_t)wr_clock_ns())) {
 		if (!wr_lab_pool_has_room(&link->pool)) {
 			way->counters->n_waits++;
 			break;
@@ -192,19 +239,30 @@ static int take_batch(struct link *link, struct way *way)
 		packet = take(link, way);
 		if (!packet)
 			break;
-		pass_one(link, way, packet);
+		admit(link, way, packet);
 		n++;
 	}
 	return n;
 }
 
-static uint64_t next_due_ns(const struct link *link)
+static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* When there is something to do though nothing comes. */
+static uint64_t next_due_ns(const struct link *link, uint64_t now_ns)
 {
 	uint64_t next = WR_UNSET;
 
 	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
-		if (wr_lab_waiting_due_ns(&link->ways[end].waiting) < next)
-			next = wr_lab_waiting_due_ns(&link->ways[end].waiting);
+		const struct way *way = &link->ways[end];
+
+		next = earlier(next, wr_lab_waiting_due_ns(&way->waiting));
+		if (way->acks)
+			next = earlier(next, wr_lab_acks_due_ns(way->acks));
+		if (is_paused(way, now_ns))
+			next = earlier(next, resume_ns(way));
 	}
 	return next;
 }
@@ -222,7 +280,8 @@ static int sleep_for(struct link *link, uint64_t sleep_ns, uint64_t from_ns)
 	int rc;
 
 	for (int end = 0; end < WR_LAB_N_ENDS; end++)
-		polls[end] = (struct pollfd){.fd = link->ways[end].in_fd, .events = events};
+		polls[end] = (struct pollfd){.fd = link->ways[end].in_fd,
+					     .events = is_paused(&link->ways[end], from_ns) ? 0 : events};
 	rc = ppoll(polls, WR_LAB_N_ENDS, sleep_ns == WR_UNSET ? NULL : &timeout, NULL);
 	if (rc < 0 && errno != EINTR)
 		return -errno;
@@ -234,30 +293,49 @@ static int sleep_for(struct link *link, uint64_t sleep_ns, uint64_t from_ns)
 static int wait_for_work(struct link *link)
 {
 	uint64_t now_ns = (uint64_t)wr_clock_ns();
-	uint64_t sleep_ns = wr_lab_pacer_sleep_ns(&link->pacer, next_due_ns(link), now_ns);
+	uint64_t sleep_ns = wr_lab_pacer_sleep_ns(&link->pacer, next_due_ns(link, now_ns), now_ns);
 
 	follow_pacer(link);
 	return sleep_ns ? sleep_for(link, sleep_ns, now_ns) : 0;
 }
 
+static uint32_t row_of(const struct wr_lab_element *element)
+{
+	uint32_t row = 0;
+
+	while (wr_lab_elements[row] != element)
+		row++;
+	return row;
+}
+
+static int way_init(struct way *way, const struct wr_lab_way *config, uint64_t seed, struct weir_err *err)
+{
+	way->has_rate = config->rate_bps != WR_UNSET;
+	way->device_queue = config->device_packets > 0;
+	way->path_mtu_bytes = config->path_mtu.bytes;
+	way->acks_row = row_of(&wr_lab_element_ack_policy);
+	if (config->ack.count && wr_lab_acks_new(&way->acks, config->ack.timer_ns, (uint32_t)config->ack.count, err) < 0)
+		return -1;
+	if (wr_lab_waiting_init(&way->waiting, WR_LAB_POOL_MAX_PACKETS, err) < 0)
+		return -1;
+	return wr_lab_chain_init(&way->chain, config, seed, (uint64_t)wr_clock_ns(), err);
+}
+
 static int link_init(struct link *link, const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *config,
 		     struct wr_lab_counters *counters, struct weir_err *err)
 {
-	uint64_t start_ns = (uint64_t)wr_clock_ns();
-
 	memset(link, 0, sizeof *link);
 	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
 		struct way *way = &link->ways[end];
 
 		way->in_fd = fds[end];
 		way->out_fd = fds[!end];
-		way->has_rate = config->ways[end].rate_bps != WR_UNSET;
-		way->path_mtu_bytes = config->ways[end].path_mtu.bytes;
 		way->counters = &counters->ways[end];
-		if (wr_lab_chain_init(&way->chain, &config->ways[end], 2 * config->seed + (uint64_t)end, start_ns, err) < 0 ||
-		    wr_lab_waiting_init(&way->waiting, WR_LAB_POOL_MAX_PACKETS, err) < 0)
+		if (way_init(way, &config->ways[end], 2 * config->seed + (uint64_t)end, err) < 0)
 			return -1;
 	}
+	for (int end = 0; end < WR_LAB_N_ENDS; end++)
+		link->ways[end].other_acks = link->ways[!end].acks;
 	return wr_lab_pool_init(&link->pool, err);
 }
 
@@ -275,8 +353,10 @@ int wr_lab_link_run(const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *co
 
 		for (int end = 0; end < WR_LAB_N_ENDS; end++) {
 			n += take_batch(&link, &link.ways[end]);
-			for (int way = 0; way < WR_LAB_N_ENDS; way++)
+			for (int way = 0; way < WR_LAB_N_ENDS; way++) {
+				release_acks(&link, &link.ways[way]);
 				release_due(&link, &link.ways[way]);
+			}
 		}
 		if (n == 0) {
 			rc = wait_for_work(&link);
@@ -288,6 +368,7 @@ int wr_lab_link_run(const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *co
 	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
 		wr_lab_chain_deinit(&link.ways[end].chain);
 		wr_lab_waiting_deinit(&link.ways[end].waiting);
+		link.ways[end].acks = wr_lab_acks_free(link.ways[end].acks);
 	}
 	wr_lab_pool_deinit(&link.pool);
 	return wr_err_errno(err, WEIR_ERR_HOST, "ppoll", -rc, "the link's devices are gone");

@@ -383,7 +383,7 @@ static void note_shortcomings(struct init *init)
 			say(init, "the link was late: one in a hundred of %s's packets left %s after it was due: the CPU had"
 				  " too much to do", wr_lab_end_names[end], wr_time_text(late, (double)late_ns));
 		init->counters->ways[end].n_overflow_packets = n;
-		if (n)
+		if (n && !ways[end].device_packets)
 			say(init, "%s sent faster than the link could read: %llu packets were lost in its device",
 			    wr_lab_end_names[end], (unsigned long long)n);
 	}

@@ -5,6 +5,8 @@
 #include <stddef.h>
 
 const struct wr_lab_element *const wr_lab_elements[] = {
+	&wr_lab_element_ack_policy,
+	&wr_lab_element_txqueuelen,
 	&wr_lab_element_outage,
 	&wr_lab_element_wscale,
 	&wr_lab_element_path_mtu,

@@ -165,6 +165,29 @@ def test_the_window_scale_is_stripped():
         assert not any(errors["far"].values()), errors
 
 
+@pytest.mark.parametrize("policy,per_s", [("microsoft", 5.0), ("timer=50ms,count=2", 20.0)])
+def test_an_ack_is_held(policy, per_s):
+    (result,), stats = drive("--ack-policy", policy, "records:1000:60:2.5")
+    assert result["per_s"] == pytest.approx(per_s, rel=0.04)
+    assert counted(stats, "held as the ACK policy says") >= 2 * per_s
+
+
+def test_an_ack_policy_leaves_bulk_transfers_alone():
+    results, _ = drive("--ack-policy", "microsoft", "--rate", "200mbit", "transfer:4:send:4000000", "transfer:6:receive:4000000",
+                       "errors")
+    assert all(result["equal"] for result in results[:2]) and not any(results[2]["far"].values())
+    assert results[0]["rate_bps"] > 0.9 * 1448 / 1538 * 200e6
+
+
+def test_a_slow_device_drops_what_its_queue_does_not_hold():
+    (burst,), stats = drive("--near-rate", "1mbit", "--near-txqueuelen", "20", "burst:100:1000:100")
+    # 20 in the device, one that is being sent, and those that leave while the burst is being written
+    assert 20 <= len(burst["back"]) <= 26 and "dropped" not in stats
+    assert int(re.search(r"lost +(\d+) packets in the sender's device", stats).group(1)) == 100 - len(burst["back"])
+    (sent,), stats = drive("--rate", "50mbit", "--rtt", "4ms", "--near-txqueuelen", "30", "transfer:4:send:6000000")
+    assert sent["equal"] and sent["rate_bps"] == pytest.approx(1448 / 1538 * 50e6, rel=0.05)
+
+
 @pytest.mark.parametrize("options,words", [
     (["--loss", "ge:p=1%"], ["--loss", "r="]),
     (["--far-jitter", "5ms"], ["--far-jitter", "delay"]),

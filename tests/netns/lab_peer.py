@@ -3,9 +3,11 @@
 
 TCP, port 5300: a line "send N" or "receive N" or "errors"; data both ways is checked by its SHA-256. UDP, port 5300: echo.
 """
+import fcntl
 import hashlib
 import json
 import socket
+import struct
 import sys
 import threading
 import time
@@ -197,7 +199,23 @@ def options():
     return ask("4", "errors").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[5]
 
 
-TASKS = {"netstat": netstat, "options": options, "transfer": transfer, "rtt": rtt, "burst": burst, "segmented": segmented, "errors": both_errors}
+def records(n, size, seconds):
+    """Records of `size` bytes, each sent when the one before is acknowledged (as with SO_SNDBUF 0 on Windows); how many
+    a second, after the first."""
+    connection, times = ask("4", "send", str(int(n) * int(size))), []
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    until = time.monotonic() + float(seconds)
+    for _ in range(int(n)):
+        connection.sendall(bytes(int(size)))
+        while struct.unpack("i", fcntl.ioctl(connection, 0x5411, bytes(4)))[0]:  # SIOCOUTQ
+            time.sleep(0.0002)
+        times.append(time.monotonic())
+        if times[-1] > until:
+            break
+    return {"per_s": (len(times) - 1) / (times[-1] - times[0])}
+
+
+TASKS = {"records": records, "netstat": netstat, "options": options, "transfer": transfer, "rtt": rtt, "burst": burst, "segmented": segmented, "errors": both_errors}
 
 if __name__ == "__main__":
     if sys.argv[1] == "far":

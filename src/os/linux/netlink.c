@@ -134,3 +134,36 @@ int wr_netlink_no_qdisc(const char *name, struct weir_err *err)
 		return wr_err_errno(err, WEIR_ERR_HOST, "RTM_NEWQDISC", rc, "can't give %s the qdisc noqueue", name);
 	return 0;
 }
+
+int wr_netlink_route_quickack(const char *name, int family, const char *address, struct weir_err *err)
+{
+	char buffer[REQUEST_BYTES] = {0};
+	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
+	struct rtmsg *route = mnl_nlmsg_put_extra_header(request, sizeof *route);
+	size_t n = family == AF_INET ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+	unsigned char bytes[sizeof(struct in6_addr)];
+	struct nlattr *metrics;
+	int index, rc;
+
+	request->nlmsg_type = RTM_NEWROUTE;
+	request->nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
+	route->rtm_family = (uint8_t)family;
+	route->rtm_dst_len = (uint8_t)(8 * n);
+	route->rtm_table = RT_TABLE_MAIN;
+	route->rtm_protocol = RTPROT_STATIC;
+	route->rtm_scope = family == AF_INET ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+	route->rtm_type = RTN_UNICAST;
+	if (device_index(name, &index, err) < 0)
+		return -1;
+	if (inet_pton(family, address, bytes) != 1)
+		return wr_err_set(err, WEIR_ERR_USAGE, "inet_pton", "'%s' is not an address", address);
+	mnl_attr_put(request, RTA_DST, n, bytes);
+	mnl_attr_put_u32(request, RTA_OIF, (uint32_t)index);
+	metrics = mnl_attr_nest_start(request, RTA_METRICS);
+	mnl_attr_put_u32(request, RTAX_QUICKACK, 1);
+	mnl_attr_nest_end(request, metrics);
+	rc = talk(request);
+	if (rc)
+		return wr_err_errno(err, WEIR_ERR_HOST, "RTM_NEWROUTE", rc, "can't make a route to %s", address);
+	return 0;
+}

@@ -26,6 +26,9 @@ int wr_netlink_link_up(const char *name, uint32_t mtu_bytes, uint32_t n_queue_pa
 int wr_netlink_address_add(const char *name, int family, const char *address, uint8_t n_prefix_bits,
 			   struct weir_err *err);
 
+/* wr_netlink_route_quickack - a route to one address, on which TCP acknowledges every segment at once */
+int wr_netlink_route_quickack(const char *name, int family, const char *address, struct weir_err *err);
+
 /* wr_netlink_no_qdisc - let packets reach the device at once, whatever net.core.default_qdisc says. */
 int wr_netlink_no_qdisc(const char *name, struct weir_err *err);
 
