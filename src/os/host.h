@@ -17,6 +17,9 @@ int wr_sysctl_read(const char *key, char *text, size_t n_text);
 /* wr_sysctl_write - Return: 0; -1 with @err naming key, value and what forbids it. */
 int wr_sysctl_write(const char *key, const char *value, struct weir_err *err);
 
+/* wr_sysctl_may_write - whether this process may change @key here. */
+bool wr_sysctl_may_write(const char *key);
+
 /* wr_host_limits - fill the sysctl limits, names and CPU count of @end. */
 void wr_host_limits(struct wr_end *end);
 

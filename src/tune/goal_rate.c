@@ -117,5 +117,9 @@ int wr_tune_for_rate(struct wr_tuner *tuner, const struct wr_trial *unset, struc
 		return 0;
 	}
 	wr_tune_settings(tuner, &after, plateau.window_per_eff_ratio);
+	if (after.out_of_reach) {
+		tuning->cut = true;
+		return 0;
+	}
 	return prove(tuner, &after, err);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "os/host.h"
 #include "tune/tune.h"
 
 /* Margins on what a path needs in flight: below the first a limit is the next one, the second is advised. */
@@ -21,7 +22,7 @@ static void limit_text(char *out, const char *current, uint64_t max_bytes)
 	snprintf(out, WR_NAME_TEXT, "%llu %llu %llu", low, middle, (unsigned long long)max_bytes);
 }
 
-static void raise_limit(const struct wr_tuner *tuner, struct wr_settings *after, enum wr_knob knob, enum wr_side side,
+static void raise_limit(struct wr_tuner *tuner, struct wr_settings *after, enum wr_knob knob, enum wr_side side,
 			const char *current, double needed_bytes)
 {
 	uint64_t bytes = wr_tune_round((uint64_t)(HEADROOM_RATIO * needed_bytes));
@@ -30,8 +31,11 @@ static void raise_limit(const struct wr_tuner *tuner, struct wr_settings *after,
 	limit_text(send ? after->limits.wmem[side] : after->limits.rmem[side], current, bytes);
 	snprintf(send ? after->before.wmem[side] : after->before.rmem[side], WR_NAME_TEXT, "%s", current);
 	/* Where no sysctl may be set the same size stands in; the kernel doubles what it is asked for. */
-	if (!tuner->peer->lab)
-		wr_tuner_knob(&after->plan, knob, side, bytes / 2);
+	if (after->sysctls)
+		return;
+	wr_tuner_knob(&after->plan, knob, side, bytes / 2);
+	wr_tuner_note_cap(tuner, knob, side, bytes / 2);
+	after->out_of_reach |= bytes / 2 > wr_tuner_most_bytes(tuner, knob, side);
 }
 
 void wr_tune_settings(struct wr_tuner *tuner, struct wr_settings *after, double window_per_eff)
@@ -44,7 +48,7 @@ void wr_tune_settings(struct wr_tuner *tuner, struct wr_settings *after, double 
 
 	memset(after, 0, sizeof *after);
 	after->plan = tuner->options->plan;
-	after->sysctls = tuner->peer->lab;
+	after->sysctls = tuner->peer->lab && wr_sysctl_may_write("net.ipv4.tcp_wmem");
 	wr_tuner_knob(&after->plan, WR_KNOB_SNDBUF, tuner->sender_side, WR_UNSET);
 	wr_tuner_knob(&after->plan, WR_KNOB_RCVBUF, tuner->receiver_side, WR_UNSET);
 	if (knee->knob == WR_KNOB_SNDBUF)

@@ -199,11 +199,12 @@ struct wr_limits {
  *
  * @limits, @before: sysctls of B and A runs; @sysctls: set them (a lab), else the plan's buffers stand in
  * @plan: of the B runs
+ * @out_of_reach: this process may not set such sizes, so nothing can be proved
  */
 struct wr_settings {
 	struct wr_limits limits, before;
 	struct wr_plan plan;
-	bool sysctls;
+	bool sysctls, out_of_reach;
 };
 
 /* wr_tune_settings - what must be in force together. @window_per_eff: window over effective receive buffer. */

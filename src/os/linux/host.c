@@ -82,6 +82,14 @@ int wr_sysctl_write(const char *key, const char *value, struct weir_err *err)
 	return wr_err_hint(err, "needs root, and a key that this namespace may change");
 }
 
+bool wr_sysctl_may_write(const char *key)
+{
+	char path[256];
+
+	sysctl_path(path, sizeof path, key);
+	return access(path, W_OK) == 0;
+}
+
 static uint64_t last_number(const char *key)
 {
 	char text[128], *last;
