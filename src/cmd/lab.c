@@ -13,7 +13,7 @@
 struct lab_options {
 	struct wr_lab_wish wish;
 	struct wr_lab_settings settings;
-	const char *congestion, *far_command;
+	const char *congestion, *far_command, *stats_file, *stats_json;
 	bool stats;
 };
 
@@ -56,7 +56,11 @@ static const struct wr_option options[] = {
 	 "congestion control that weir uses at both ends", NULL},
 	{"far-cmd", 0, WR_OPTION_TEXT, AT(far_command), "TEXT", NULL, 0, 0, NULL,
 	 "what runs on far, by sh -c; unset: weir serve; '': nothing", NULL},
-	{"stats", 0, WR_OPTION_FLAG, AT(stats), NULL, NULL, 0, 0, NULL, "print the link's counters on stderr at the end", NULL},
+	{"stats", 0, WR_OPTION_FLAG, AT(stats), NULL, NULL, 0, 0, NULL,
+	 "print the link's counters at the end, on stderr or, as --stats=FILE, there", NULL},
+	{"stats-file", 0, WR_OPTION_TEXT, AT(stats_file), "FILE", NULL, 0, 0, NULL, "the same as --stats=FILE", NULL},
+	{"stats-json", 0, WR_OPTION_TEXT, AT(stats_json), "FILE", NULL, 0, 0, NULL,
+	 "the counters as JSON, written again each half second while the lab lives", NULL},
 	{0},
 };
 
@@ -116,18 +120,34 @@ static int run_parsed(struct lab_options *parsed, char *const *command, int *sta
 	settings->weir_folder = weir_folder;
 	settings->congestion = parsed->congestion;
 	settings->far_command = parsed->far_command;
-	settings->stats = parsed->stats;
+	settings->stats = (struct wr_lab_stats){
+		.text = parsed->stats_file, .json = parsed->stats_json, .on_stderr = parsed->stats};
 	settings->say = say;
 	if (wr_lab_config_resolve(&parsed->wish, &settings->link, err) < 0 || check_command(command, weir_folder, err) < 0)
 		return -1;
 	return wr_lab_session_run(settings, status, err);
 }
 
+/* --stats takes a value or none; the parser knows options that do and options that don't. */
+static void spell_out_stats(int argc, char **argv, char word[4096])
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strncmp(argv[i], "--stats=", 8) != 0)
+			continue;
+		snprintf(word, 4096, "--stats-file=%s", argv[i] + 8);
+		argv[i] = word;
+	}
+}
+
 static int run(int argc, char **argv)
 {
 	struct lab_options parsed = {0};
 	struct weir_err err = {0};
-	int first, status = 0, rc = wr_command_options(&wr_command_lab, &parsed, argc, argv, true, &first);
+	char word[4096];
+	int first, status = 0, rc;
+
+	spell_out_stats(argc, argv, word);
+	rc = wr_command_options(&wr_command_lab, &parsed, argc, argv, true, &first);
 
 	if (rc == 0 && run_parsed(&parsed, argv + first, &status, &err) < 0)
 		status = wr_command_fail(&wr_command_lab, &err, false);

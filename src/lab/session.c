@@ -48,6 +48,7 @@ struct init {
 	const struct wr_lab_settings *settings;
 	struct wr_lab_bed bed;
 	struct wr_lab_counters *counters; /* shared with the link */
+	struct wr_lab_stats stats;
 	pid_t link, far, near;
 	int far_status, near_status;
 	int lifeline, signals;
@@ -256,6 +257,14 @@ static int check_congestion(struct init *init, struct weir_err *err)
 	return 0;
 }
 
+/* Lateness beyond it changes what is measured. */
+static uint64_t late_bound_ns(const struct wr_lab_settings *settings)
+{
+	const struct wr_lab_way *ways = settings->link.ways;
+
+	return LATE_NS + (ways[WR_LAB_NEAR].delay_ns + ways[WR_LAB_FAR].delay_ns) / LATE_RTT_SHARE;
+}
+
 static int start_all(struct init *init, struct weir_err *err)
 {
 	const char *far = init->settings->far_command;
@@ -263,6 +272,10 @@ static int start_all(struct init *init, struct weir_err *err)
 	init->counters = mmap(NULL, sizeof *init->counters, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (init->counters == MAP_FAILED)
 		return wr_err_memory(err, "counters");
+	init->stats = init->settings->stats;
+	init->stats.late_bound_ns = late_bound_ns(init->settings);
+	if (wr_lab_stats_begin(&init->stats, init->counters, err) < 0)
+		return -1;
 	if (wr_lab_bed_init(&init->bed, &init->settings->link, init->settings->sysctls, init->settings->n_sysctls, err) < 0 ||
 	    check_congestion(init, err) < 0 || start(init, &init->link, run_link, err) < 0)
 		return -1;
@@ -336,9 +349,13 @@ static void watch(struct init *init)
 	while (init->near > 0) {
 		int64_t now_ns = wr_clock_ns();
 
+		int64_t wake_ns = wr_lab_stats_refresh(&init->stats, init->counters, now_ns);
+
 		if (init->kill_at_ns && now_ns >= init->kill_at_ns)
 			forward(init, SIGKILL);
-		poll(polls, WR_N_ELEMENTS(polls), remaining_ms(init->kill_at_ns, now_ns));
+		if (init->kill_at_ns && (!wake_ns || init->kill_at_ns < wake_ns))
+			wake_ns = init->kill_at_ns;
+		poll(polls, WR_N_ELEMENTS(polls), remaining_ms(wake_ns, now_ns));
 		now_ns = wr_clock_ns();
 		if (polls[0].revents)
 			on_direct_signal(init, now_ns);
@@ -372,14 +389,13 @@ static void end_far(struct init *init)
 static void note_shortcomings(struct init *init)
 {
 	const struct wr_lab_way *ways = init->settings->link.ways;
-	uint64_t bound_ns = LATE_NS + (ways[WR_LAB_NEAR].delay_ns + ways[WR_LAB_FAR].delay_ns) / LATE_RTT_SHARE;
 	char late[WR_UNIT_TEXT];
 
 	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
 		uint64_t late_ns = wr_lab_histogram_quantile(&init->counters->ways[end].lateness, 0.99);
 		uint64_t n = wr_lab_bed_overflows(&init->bed, end);
 
-		if (late_ns > bound_ns)
+		if (wr_lab_stats_is_late(&init->counters->ways[end], init->stats.late_bound_ns))
 			say(init, "the link was late: one in a hundred of %s's packets left %s after it was due: the CPU had"
 				  " too much to do", wr_lab_end_names[end], wr_time_text(late, (double)late_ns));
 		init->counters->ways[end].n_overflow_packets = n;
@@ -404,8 +420,7 @@ static _Noreturn void run_init(struct init *init)
 	watch(init);
 	end_far(init);
 	note_shortcomings(init);
-	if (init->settings->stats)
-		wr_lab_counters_print(init->counters, stderr);
+	wr_lab_stats_end(&init->stats, init->counters);
 	fflush(NULL);
 	_exit(init->near_status);
 }

@@ -7,13 +7,14 @@
 #define WR_LAB_SESSION_H
 
 #include "lab/bed.h"
+#include "lab/stats.h"
 
 /*
  * @command: NULL-ended argv that runs on near, found in @weir_folder first
  * @far_command: shell text that runs on far; NULL: `weir serve`; "": nothing
  * @congestion: named to weir at both ends by WEIR_CONGESTION
  * @weir_folder: leads the PATH of both commands
- * @stats: print the link's counters at the end
+ * @stats: where the link's counters go
  * @say: takes one line of words for the user
  */
 struct wr_lab_settings {
@@ -22,7 +23,7 @@ struct wr_lab_settings {
 	size_t n_sysctls;
 	char *const *command;
 	const char *far_command, *congestion, *weir_folder;
-	bool stats;
+	struct wr_lab_stats stats;
 	void (*say)(const char *line);
 };
 
