@@ -11,6 +11,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+/* No figure of a run is larger; differences of a file's figures then can't overflow. */
+#define MAX_VALUE (1LL << 60)
+
 enum field_kind { FIELD_UNSIGNED, FIELD_SIGNED, FIELD_REAL, FIELD_BOOL, FIELD_TEXT };
 
 struct field {
@@ -104,7 +107,7 @@ static bool field_from_json(const struct field *field, void *to, const json_t *v
 		return !value || json_is_integer(value);
 	case FIELD_SIGNED:
 		*(int64_t *)to = json_integer_value(value);
-		return !value || json_is_integer(value);
+		return !value || (json_is_integer(value) && *(int64_t *)to >= -MAX_VALUE && *(int64_t *)to <= MAX_VALUE);
 	case FIELD_REAL:
 		*(double *)to = json_number_value(value);
 		return !value || json_is_number(value);
@@ -124,7 +127,7 @@ static int fields_from_json(const struct field *fields, void *to, const json_t *
 {
 	for (; fields->key; fields++) {
 		if (!field_from_json(fields, (char *)to + fields->offset, json_object_get(object, fields->key)))
-			return wr_err_set(err, WEIR_ERR_PEER, "evidence", "%s has the wrong type", fields->key);
+			return wr_err_set(err, WEIR_ERR_PEER, "evidence", "%s has the wrong type or is out of bounds", fields->key);
 	}
 	return 0;
 }
