@@ -183,6 +183,7 @@ static int resolve(const struct wr_lab_wish *wish, struct wr_lab_config *config,
 
 		way->mtu_bytes = wish->mtu_bytes == WR_UNSET ? WR_LAB_DEFAULT_MTU_BYTES : (uint32_t)wish->mtu_bytes;
 		way->strip_wscale = wish->ends[end].strip_wscale || wish->both.strip_wscale;
+		way->pcap = wish->ends[end].pcap ? wish->ends[end].pcap : wish->both.pcap;
 		if (resolve_rate(wish, end, way, err) < 0 || resolve_delay(wish, end, way, err) < 0)
 			return -1;
 		rtt_ns += way->delay_ns;

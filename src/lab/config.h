@@ -31,7 +31,7 @@ extern const char *const wr_lab_end_names[WR_LAB_N_ENDS];
 struct wr_lab_way_wish {
 	uint64_t rate_bps, delay_ns;
 	const char *rate_file, *queue, *codel, *jitter, *reorder, *loss, *duplicate, *police, *outage;
-	const char *corrupt, *ecn, *path_mtu, *txqueuelen, *ack_policy;
+	const char *corrupt, *ecn, *path_mtu, *txqueuelen, *ack_policy, *pcap;
 	bool strip_wscale;
 };
 
@@ -56,6 +56,7 @@ struct wr_lab_way_wish {
 	ROW("strip-wscale", WR_OPTION_FLAG, strip_wscale, NULL, 0, 0, "take the window scale out of TCP's SYNs")            \
 	ROW("txqueuelen", WR_OPTION_TEXT, txqueuelen, "N", 0, 0, "packets that wait in the sender's own slow device, which drops more") \
 	ROW("ack-policy", WR_OPTION_TEXT, ack_policy, "RULE", 0, 0, "hold pure ACKs: microsoft, or timer=200ms,count=2")   \
+	ROW("pcap", WR_OPTION_TEXT, pcap, "FILE", 0, 0, "write the packets that leave the bottleneck into a pcapng file")    \
 	ROW("delay", WR_OPTION_TIME, delay_ns, "TIME", 0, 60e9, "one-way delay, instead of --rtt")
 
 struct wr_lab_wish {
@@ -103,6 +104,7 @@ struct wr_lab_way {
 		bool black_hole;
 	} path_mtu;
 	bool strip_wscale;
+	const char *pcap; /* the wish's text */
 	uint64_t device_packets;
 	struct {
 		uint64_t timer_ns, count;

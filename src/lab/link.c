@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -38,6 +39,8 @@ struct way {
 	struct wr_lab_waiting waiting;
 	struct wr_lab_acks *acks, *other_acks; /* of this way's ACKs, and of those that answer its data; or NULL */
 	uint32_t acks_row;
+	struct wr_lab_capture *capture; /* or NULL */
+	enum wr_lab_end end;
 	struct wr_lab_way_counters *counters;
 };
 
@@ -46,7 +49,26 @@ struct link {
 	struct way ways[WR_LAB_N_ENDS];
 	struct wr_lab_pacer pacer;
 	bool ahead; /* what the scheduler was told */
+	sigset_t sleep_mask; /* SIGTERM ends a sleep */
 };
+
+static volatile sig_atomic_t stopped;
+
+static void on_stop(int number)
+{
+	(void)number;
+	stopped = 1;
+}
+
+static void catch_stop(struct link *link)
+{
+	struct sigaction action = {.sa_handler = on_stop};
+
+	stopped = 0;
+	sigaction(SIGTERM, &action, NULL);
+	sigprocmask(SIG_SETMASK, NULL, &link->sleep_mask);
+	sigdelset(&link->sleep_mask, SIGTERM);
+}
 
 /* One packet on its way through the chain. */
 struct passage {
@@ -60,7 +82,11 @@ struct passage {
 static void deliver(struct link *link, struct way *way, struct wr_lab_packet *packet)
 {
 	ssize_t n = write(way->out_fd, packet->data, packet->n_bytes);
+	uint64_t until_ns;
 
+	if (way->capture)
+		wr_lab_capture_packet(way->capture, way->end, packet->data, packet->n_bytes, packet->left_ns,
+				      wr_lab_server_rate_at(&way->chain.shared.server, packet->left_ns - 1, &until_ns));
 	if (n < 0) {
 		way->counters->n_refused_packets++;
 	} else {
@@ -123,6 +149,7 @@ static void emit(void *context, const struct wr_lab_run *run)
 	packet->n_segs = run->n_segs;
 	packet->n_wire_bytes = (uint32_t)wr_lab_run_wire_bytes(run);
 	packet->due_ns = run->at_ns;
+	packet->left_ns = run->left_ns;
 	if (run->at_ns <= passage->now_ns && wr_lab_waiting_due_ns(&passage->way->waiting) == WR_UNSET)
 		deliver(passage->link, passage->way, packet);
 	else
@@ -274,10 +301,13 @@ static int sleep_for(struct link *link, uint64_t sleep_ns, uint64_t from_ns)
 	uint64_t now_ns;
 	int rc;
 
-	for (int end = 0; end < WR_LAB_N_ENDS; end++)
+	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
+		if (link->ways[end].capture)
+			wr_lab_capture_flush(link->ways[end].capture);
 		polls[end] = (struct pollfd){.fd = link->ways[end].in_fd,
 					     .events = is_paused(&link->ways[end], from_ns) ? 0 : events};
-	rc = ppoll(polls, WR_LAB_N_ENDS, sleep_ns == WR_UNSET ? NULL : &timeout, NULL);
+	}
+	rc = ppoll(polls, WR_LAB_N_ENDS, sleep_ns == WR_UNSET ? NULL : &timeout, &link->sleep_mask);
 	if (rc < 0 && errno != EINTR)
 		return -errno;
 	now_ns = (uint64_t)wr_clock_ns();
@@ -317,7 +347,8 @@ static int way_init(struct way *way, const struct wr_lab_way *config, uint64_t s
 }
 
 static int link_init(struct link *link, const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *config,
-		     struct wr_lab_counters *counters, struct weir_err *err)
+		     struct wr_lab_capture *const captures[WR_LAB_N_ENDS], struct wr_lab_counters *counters,
+		     struct weir_err *err)
 {
 	memset(link, 0, sizeof *link);
 	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
@@ -326,6 +357,8 @@ static int link_init(struct link *link, const int fds[WR_LAB_N_ENDS], const stru
 		way->in_fd = fds[end];
 		way->out_fd = fds[!end];
 		way->counters = &counters->ways[end];
+		way->capture = captures[end];
+		way->end = (enum wr_lab_end)end;
 		if (way_init(way, &config->ways[end], 2 * config->seed + (uint64_t)end, err) < 0)
 			return -1;
 	}
@@ -334,16 +367,17 @@ static int link_init(struct link *link, const int fds[WR_LAB_N_ENDS], const stru
 	return wr_lab_pool_init(&link->pool, err);
 }
 
-int wr_lab_link_run(const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *config, struct wr_lab_counters *counters,
-		    struct weir_err *err)
+int wr_lab_link_run(const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *config,
+		    struct wr_lab_capture *const captures[WR_LAB_N_ENDS], struct wr_lab_counters *counters, struct weir_err *err)
 {
 	struct link link;
 	int rc = 0;
 
-	if (link_init(&link, fds, config, counters, err) < 0)
+	if (link_init(&link, fds, config, captures, counters, err) < 0)
 		return -1;
 	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-	while (rc == 0) {
+	catch_stop(&link);
+	while (rc == 0 && !stopped) {
 		int n = 0;
 
 		for (int end = 0; end < WR_LAB_N_ENDS; end++) {
@@ -366,5 +400,5 @@ int wr_lab_link_run(const int fds[WR_LAB_N_ENDS], const struct wr_lab_config *co
 		link.ways[end].acks = wr_lab_acks_free(link.ways[end].acks);
 	}
 	wr_lab_pool_deinit(&link.pool);
-	return wr_err_errno(err, WEIR_ERR_HOST, "ppoll", -rc, "the link's devices are gone");
+	return rc == 0 ? 0 : wr_err_errno(err, WEIR_ERR_HOST, "ppoll", -rc, "the link's devices are gone");
 }

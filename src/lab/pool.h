@@ -15,7 +15,7 @@
 /* A packet on its way, and the list it is in. */
 struct wr_lab_packet {
 	struct wr_lab_packet *next;
-	uint64_t due_ns, number; /* number: which came first of those due at once */
+	uint64_t due_ns, left_ns, number; /* number: which came first of those due at once */
 	uint32_t n_bytes, n_segs, n_wire_bytes;
 	uint16_t size;
 	uint8_t data[];

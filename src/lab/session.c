@@ -24,6 +24,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -49,6 +50,7 @@ struct init {
 	struct wr_lab_bed bed;
 	struct wr_lab_counters *counters; /* shared with the link */
 	struct wr_lab_stats stats;
+	struct wr_lab_capture *captures[WR_LAB_N_ENDS];
 	pid_t link, far, near;
 	int far_status, near_status;
 	int lifeline, signals;
@@ -94,16 +96,50 @@ static void set_environment(const struct init *init, int end)
 	setenv("PATH", led, 1);
 }
 
+/* One file for both directions when they name the same. */
+static int begin_captures(struct init *init, struct weir_err *err)
+{
+	const struct wr_lab_way *ways = init->settings->link.ways;
+	struct timespec now;
+	int64_t offset_ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	offset_ns = now.tv_sec * (int64_t)WR_NS_PER_S + now.tv_nsec - wr_clock_ns();
+	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
+		if (!ways[end].pcap)
+			continue;
+		if (end > 0 && ways[0].pcap && strcmp(ways[0].pcap, ways[end].pcap) == 0)
+			init->captures[end] = init->captures[0];
+		else if (wr_lab_capture_new(&init->captures[end], ways[end].pcap, offset_ns, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void end_captures(const struct init *init)
+{
+	wr_lab_capture_free(init->captures[0]);
+	if (init->captures[1] != init->captures[0])
+		wr_lab_capture_free(init->captures[1]);
+}
+
 static _Noreturn void run_link(const struct init *init)
 {
 	struct weir_err err = {0};
+	sigset_t terminate;
+	int rc;
 
 	setsid();
 	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
+	sigemptyset(&terminate);
+	sigaddset(&terminate, SIGTERM);
+	sigprocmask(SIG_BLOCK, &terminate, NULL);
 	close(init->lifeline);
-	wr_lab_link_run(init->bed.tun_fds, &init->settings->link, init->counters, &err);
+	rc = wr_lab_link_run(init->bed.tun_fds, &init->settings->link, init->captures, init->counters, &err);
+	end_captures(init);
+	if (rc == 0)
+		_exit(0);
 	say(init, "the link stopped: %s", err.text);
 	_exit(WEIR_ERR_HOST);
 }
@@ -274,7 +310,7 @@ static int start_all(struct init *init, struct weir_err *err)
 		return wr_err_memory(err, "counters");
 	init->stats = init->settings->stats;
 	init->stats.late_bound_ns = late_bound_ns(init->settings);
-	if (wr_lab_stats_begin(&init->stats, init->counters, err) < 0)
+	if (wr_lab_stats_begin(&init->stats, init->counters, err) < 0 || begin_captures(init, err) < 0)
 		return -1;
 	if (wr_lab_bed_init(&init->bed, &init->settings->link, init->settings->sysctls, init->settings->n_sysctls, err) < 0 ||
 	    check_congestion(init, err) < 0 || start(init, &init->link, run_link, err) < 0)
@@ -385,6 +421,23 @@ static void end_far(struct init *init)
 	}
 }
 
+/* A link that captures has a buffer to write. */
+static void end_link(struct init *init)
+{
+	int64_t until_ns = wr_clock_ns() + (int64_t)FAR_END_NS;
+
+	if (init->link > 0 && (init->captures[0] || init->captures[1]))
+		kill(init->link, SIGTERM);
+	else
+		return;
+	while (init->link > 0 && wr_clock_ns() < until_ns) {
+		struct pollfd polls[] = {{.fd = init->signals, .events = POLLIN}};
+
+		poll(polls, 1, remaining_ms(until_ns, wr_clock_ns()));
+		on_direct_signal(init, wr_clock_ns());
+	}
+}
+
 /* What makes the link less than it should have been is said, whether statistics were asked for or not. */
 static void note_shortcomings(struct init *init)
 {
@@ -419,6 +472,7 @@ static _Noreturn void run_init(struct init *init)
 	}
 	watch(init);
 	end_far(init);
+	end_link(init);
 	note_shortcomings(init);
 	wr_lab_stats_end(&init->stats, init->counters);
 	fflush(NULL);
