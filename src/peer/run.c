@@ -141,6 +141,7 @@ static int is_iperf3(struct wr_peer *peer, struct weir_err *err)
 
 static int take_hello(struct wr_peer *peer, struct weir_err *err)
 {
+	struct weir_err problem = {0};
 	json_t *message;
 	int rc = await(peer, "hello", NULL, peer->connect_timeout_ns, &message, err);
 
@@ -149,9 +150,10 @@ static int take_hello(struct wr_peer *peer, struct weir_err *err)
 		return is_iperf3(peer, err);
 	if (rc < 0)
 		return -1;
-	rc = wr_end_from_json(&peer->host, json_object_get(message, "host"), NULL);
+	rc = wr_end_from_json(&peer->host, json_object_get(message, "host"), &problem);
 	if (rc < 0) {
-		wr_err_set(err, WEIR_ERR_PEER, "control", "%s greets unlike a weir server of this version", peer->control.peer);
+		wr_err_set(err, WEIR_ERR_PEER, "control", "%s greets unlike a weir server of this version: %s", peer->control.peer,
+			   problem.text);
 		wr_err_hint(err, "this is weir %s; is the same running there?", WEIR_VERSION);
 	}
 	peer->lab = json_is_true(json_object_get(message, "lab")) && wr_lab_here();

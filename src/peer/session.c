@@ -137,14 +137,14 @@ static int own_listener(struct wr_session *session, int *listener, uint16_t *por
 	return wr_tcp_listen(listener, NULL, port, wish, err);
 }
 
-static bool all_arrived(struct wr_session *session)
+static size_t arrived(struct wr_session *session)
 {
-	bool all;
+	size_t n;
 
 	pthread_mutex_lock(&session->server->lock);
-	all = session->n_arrived == session->n_expected;
+	n = session->n_arrived;
 	pthread_mutex_unlock(&session->server->lock);
-	return all;
+	return n;
 }
 
 static bool peer_gone(const struct wr_session *session)
@@ -158,12 +158,12 @@ static int wait_streams(struct wr_session *session, int listener, struct weir_er
 {
 	int64_t until = wr_clock_ns() + ARRIVAL_NS;
 
-	while (!all_arrived(session)) {
+	while (arrived(session) < session->n_expected) {
 		struct pollfd wait = {.fd = listener, .events = POLLIN};
 
 		if (wr_clock_ns() > until)
-			return wr_err_set(err, WEIR_ERR_PEER, "streams", "not all of %zu data connections arrived within %.0f s",
-					  session->n_expected, ARRIVAL_NS / 1e9);
+			return wr_err_set(err, WEIR_ERR_PEER, "streams", "only %zu of %zu data connections arrived within %.0f s",
+					  arrived(session), session->n_expected, ARRIVAL_NS / 1e9);
 		if (peer_gone(session))
 			return wr_err_set(err, WEIR_ERR_PEER, "control", "the client left while connecting");
 		if (poll(&wait, listener >= 0, 5) > 0) {
