@@ -88,7 +88,7 @@ CAUSE = {"cause": CAUSES, "side": SIDE, "share_ratio": ratio, "companion": bool,
          "ceiling_bps?": positive, "evidence": [EVIDENCE]}
 ADVICE = {"action": {"sysctl", "setsockopt", "option", "program", "path", "none"}, "side": SIDE, "proved": bool,
           "key?": words, "value?": words, "value_bytes?": positive, "current?": words, "why?": words, "apply?": words,
-          "persist?": words, "undo?": words, "cost?": words}
+          "persist?": words, "undo?": words, "cost?": words, "alternative?": bool}
 VERDICT = {"causes": [CAUSE], "phases": [{"from_s": seconds, "to_s": seconds, "cause": CAUSES, "side": SIDE}],
            "summary": str, "refused": [{"knob": words, "why": words}], "advice": [ADVICE]}
 HEAD = {"version": words, "started": rfc3339, "duration_s": seconds, "complete": bool, "command": words, "target": words,
@@ -101,7 +101,7 @@ HEAD = {"version": words, "started": rfc3339, "duration_s": seconds, "complete":
 END = {"host": words, "kernel": words, "sndbuf_req_bytes?": natural, "sndbuf_eff_bytes": positive,
        "rcvbuf_req_bytes?": natural, "rcvbuf_eff_bytes": positive, "autotuning": {"snd": bool, "rcv": bool},
        "congestion": words, "local": words, "ran_on_cpu?": natural, "cpu_ratio?": load, "other_cpu_ratio?": ratio,
-       "write_bytes": positive, "tcp_rmem_max_bytes?": positive, "tcp_wmem_max_bytes?": positive,
+       "write_bytes?": positive, "tcp_rmem_max_bytes?": positive, "tcp_wmem_max_bytes?": positive,
        "rmem_max_bytes?": positive, "wmem_max_bytes?": positive}
 INTERVAL = {"start_s": seconds, "end_s": seconds, "throughput_bps": natural, "rtt_us?": natural, "cwnd_segs?": natural,
             "retrans_segs?": natural}
@@ -113,7 +113,7 @@ RUN = {"schema": "weir.run/1", **HEAD, "command": "run",
 POINT = {"knob": {"sndbuf", "rcvbuf"}, "side": {"near", "far"}, "throughput_bps": positive, "eff_bytes?": positive,
          "rtt_loaded_us?": positive}
 TUNE = {"schema": "weir.tune/1", **HEAD, "command": "tune", "congestion": words,
-        "path": {"rtt_min_us": positive, "mss_bytes": positive, "capacity_bps": positive, "bdp_bytes": positive},
+        "path": {"rtt_min_us": positive, "mss_bytes": positive, "capacity_bps?": positive, "bdp_bytes?": positive},
         "baseline": {"throughput_bps": positive, "runs_bps": [positive], "ci95_bps?": [positive], "rtt_loaded_us?": positive,
                      "sndbuf_eff_bytes?": positive, "rcvbuf_eff_bytes?": positive},
         "verdict": VERDICT, "curve": [{**POINT, "req_bytes": lambda size: size == "unset" or positive(size)}],
