@@ -276,7 +276,7 @@ static void sender_state(struct wr_case *judged)
 /* The window share is seen by samples and by the kernel's own clock; the larger counts, at the network's cost. */
 static void settle_window_share(struct wr_features *f)
 {
-	double missing = fmin(f->rwnd_ratio, 1) - f->stop_ratio[WR_STOP_WINDOW];
+	double missing = isnan(f->rwnd_ratio) ? 0 : fmin(f->rwnd_ratio, 1) - f->stop_ratio[WR_STOP_WINDOW];
 
 	if (!(missing > 0))
 		return;

@@ -70,7 +70,7 @@ bool wr_verdict_is(const struct wr_verdict *verdict, const char *cause)
 /* Figures keep four decimals: shares and ratios need no more, and the output stays readable. */
 static json_t *real_json(double value)
 {
-	return json_real(round(value * 1e4) / 1e4);
+	return isfinite(value) ? json_real(round(value * 1e4) / 1e4) : json_null();
 }
 
 static json_t *finding_to_json(const struct wr_finding *finding)
@@ -81,7 +81,7 @@ static json_t *finding_to_json(const struct wr_finding *finding)
 				   wr_side_name(finding->side), "share_ratio", real_json(finding->share_ratio),
 				   "companion", finding->companion, "confidence", confidences[finding->confidence]);
 
-	if (finding->ceiling_bps > 0)
+	if (finding->ceiling_bps > 0 && isfinite(finding->ceiling_bps))
 		json_object_set_new(object, "ceiling_bps", json_integer(llround(finding->ceiling_bps)));
 	for (size_t i = 0; i < finding->n_proofs; i++) {
 		const struct wr_proof_line *proof = &finding->proofs[i];

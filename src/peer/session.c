@@ -147,11 +147,12 @@ static size_t arrived(struct wr_session *session)
 	return n;
 }
 
+/* A peer that said something and left is gone all the same. */
 static bool peer_gone(const struct wr_session *session)
 {
-	char byte;
+	struct pollfd look = {.fd = session->control.fd, .events = POLLRDHUP};
 
-	return recv(session->control.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+	return poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
 static int wait_streams(struct wr_session *session, int listener, struct weir_err *err)
