@@ -69,7 +69,7 @@ static const struct wr_option own_options[] = {
 	{"tolerance", 0, WR_OPTION_SHARE, FIELD(tolerance_ratio), "SHARE", "2%", 0.001, 0.5, NULL,
 	 "how far below the plateau a size may stay", NULL},
 	{"strategy", 0, WR_OPTION_TEXT, FIELD(strategy), "NAME", "staircase", 0, 0, NULL,
-	 "how the curve is measured: staircase, one connection; grid, one a size", NULL},
+	 "the curve's measure: staircase (one connection), grid (one a size)", NULL},
 	{"sizes", 0, WR_OPTION_TEXT, FIELD(sizes), "SIZE,...", NULL, 0, 0, NULL,
 	 "buffer sizes of the curve, instead of those that follow from the path", sizes_parse},
 	{0},

@@ -159,6 +159,9 @@ static int take_hello(struct wr_peer *peer, struct weir_err *err)
 	peer->lab = json_is_true(json_object_get(message, "lab")) && wr_lab_here();
 	peer->max_buffer_bytes = (uint64_t)json_integer_value(json_object_get(message, "max_buffer_bytes"));
 	peer->max_streams = (uint64_t)json_integer_value(json_object_get(message, "max_streams"));
+	peer->max_rate_bps = WR_UNSET;
+	if (json_integer_value(json_object_get(message, "max_rate_bps")) > 0)
+		peer->max_rate_bps = (uint64_t)json_integer_value(json_object_get(message, "max_rate_bps"));
 	json_decref(message);
 	return rc;
 }
@@ -298,6 +301,9 @@ int wr_run_start(struct wr_run *run, struct wr_peer *peer, const struct wr_plan 
 	run->plan.texts = NULL;
 	if (peer->local && !plan->cpu)
 		run->plan.cpu = "0,1";
+	/* Far's cap on the rate is the writer's pace, so that the verdict names it as such. */
+	if (peer->max_rate_bps != WR_UNSET && peer->max_rate_bps / run->plan.streams < run->plan.write_bps)
+		run->plan.write_bps = peer->max_rate_bps / run->plan.streams;
 	run->open = true;
 	if (start(run, err) == 0)
 		return 0;

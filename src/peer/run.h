@@ -15,7 +15,7 @@
  * @target: as the user wrote it
  * @host: far's limits, without connections
  * @local: both ends share this machine (a local address, or a lab)
- * @max_buffer_bytes: far's cap on a buffer
+ * @max_buffer_bytes: far's cap on a buffer; @max_rate_bps: on the rate of a run, WR_UNSET none
  * @stop: set by a signal handler; every wait ends soon after. May be NULL.
  */
 struct wr_peer {
@@ -24,7 +24,7 @@ struct wr_peer {
 	struct wr_end host;
 	char target[WR_NAME_TEXT], token[WR_TOKEN_TEXT];
 	bool local, lab;
-	uint64_t max_buffer_bytes, max_streams;
+	uint64_t max_buffer_bytes, max_streams, max_rate_bps;
 	int64_t rtt_ns, connect_timeout_ns;
 	const volatile sig_atomic_t *stop;
 };

@@ -48,8 +48,9 @@ static int answer_error(struct wr_session *session, struct weir_err *what)
 
 static int hello(struct wr_session *session, struct weir_err *err)
 {
+	const struct wr_server_limits *limits = &session->server->limits;
+	json_t *greeting, *host;
 	struct wr_end end;
-	json_t *host;
 
 	if (wr_end_init(&end, 0, err) < 0)
 		return -1;
@@ -57,12 +58,13 @@ static int hello(struct wr_session *session, struct weir_err *err)
 	end.may_force = wr_socket_may_force();
 	host = wr_end_to_json(&end, false);
 	wr_end_deinit(&end);
-	return answer(session,
-		      json_pack("{s:s,s:s,s:b,s:I,s:I,s:o}", "op", "hello", "version", WEIR_VERSION, "lab",
-				session->server->lab, "max_buffer_bytes",
-				(json_int_t)session->server->limits.max_buffer_bytes, "max_streams",
-				(json_int_t)session->server->limits.max_streams, "host", host),
-		      err);
+	greeting = json_pack("{s:s,s:s,s:b,s:I,s:I,s:o}", "op", "hello", "version", WEIR_VERSION, "lab", session->server->lab,
+			     "max_buffer_bytes", (json_int_t)limits->max_buffer_bytes, "max_streams",
+			     (json_int_t)limits->max_streams, "host", host);
+	/* Near paces to it too: a bound that is known explains itself. */
+	if (limits->max_rate_bps != WR_UNSET)
+		json_object_set_new(greeting, "max_rate_bps", json_integer((json_int_t)limits->max_rate_bps));
+	return answer(session, greeting, err);
 }
 
 static int check_buffer(const struct wr_session *session, uint64_t bytes, struct weir_err *err)

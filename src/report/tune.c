@@ -247,7 +247,7 @@ static void print_advice(FILE *out, const struct wr_tuning *tuning)
 	print_alternatives(out, &tuning->verdict);
 	if (strcmp(lead, "Do this") != 0)
 		return;
-	if (tuning->cut || !tuning->complete)
+	if (tuning->verdict.n_refused == 0 && (tuning->cut || !tuning->complete))
 		fputs("Do this   nothing is proved yet: let it run to its end, with room enough (--budget, --max-bytes)\n", out);
 	else
 		fputs("Do this   change no buffer\n", out);

@@ -107,6 +107,8 @@ int wr_tune_for_rate(struct wr_tuner *tuner, const struct wr_trial *unset, struc
 	rc = wr_tune_knee(tuner, &request, WR_GOAL_RATE, unset, err);
 	if (rc == 2 && !tuning->cut)
 		refuse_unproved(tuner, "not proved: no size was found on the curve and confirmed by fresh connections");
+	if (rc == 2)
+		tuning->knee.goal = WR_GOAL_NONE;
 	if (rc != 0)
 		return rc == 2 ? 0 : rc;
 	tuning->capacity_bps = tuning->knee.plateau_bps;
