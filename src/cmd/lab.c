@@ -8,18 +8,11 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cmd/command.h"
-#include "lab/session.h"
+#include "cmd/lab.h"
 
-struct lab_options {
-	struct wr_lab_wish wish;
-	struct wr_lab_settings settings;
-	const char *congestion, *far_command, *stats_file, *stats_json;
-	bool stats;
-};
-
-static int add_sysctl(void *target, const char *text, struct weir_err *err)
+int wr_lab_add_sysctl(void *target, const char *text, struct weir_err *err)
 {
-	struct wr_lab_settings *settings = &((struct lab_options *)target)->settings;
+	struct wr_lab_settings *settings = &((struct wr_lab_options *)target)->settings;
 
 	if (settings->n_sysctls == WR_LAB_MAX_SYSCTLS)
 		return wr_err_set(err, WEIR_ERR_USAGE, "option", "--sysctl more than %d times", WR_LAB_MAX_SYSCTLS);
@@ -29,7 +22,7 @@ static int add_sysctl(void *target, const char *text, struct weir_err *err)
 	return 0;
 }
 
-#define AT(member) offsetof(struct lab_options, member)
+#define AT(member) offsetof(struct wr_lab_options, member)
 #define BOTH(name, kind, member, metavar, min, max, help) \
 	{name, 0, kind, AT(wish.both.member), metavar, NULL, min, max, NULL, help, NULL},
 #define NEAR(name, kind, member, metavar, min, max, help) \
@@ -39,7 +32,7 @@ static int add_sysctl(void *target, const char *text, struct weir_err *err)
 	{"far-" name, 0, kind, AT(wish.ends[WR_LAB_FAR].member), metavar, NULL, min, max, NULL, \
 	 "--" name " of the packets that far sends", NULL},
 
-static const struct wr_option options[] = {
+const struct wr_option wr_lab_option_rows[] = {
 	{"rtt", 0, WR_OPTION_TIME, AT(wish.rtt_ns), "TIME", NULL, 0, 120e9, NULL, "round-trip time, half each way; unset: 0", NULL},
 	WR_LAB_WAY_OPTIONS(BOTH)
 	{"offload", 0, WR_OPTION_TEXT, AT(wish.offload), "on|off", "on", 0, 0, NULL,
@@ -51,7 +44,7 @@ static const struct wr_option options[] = {
 	WR_LAB_WAY_OPTIONS(NEAR)
 	WR_LAB_WAY_OPTIONS(FAR)
 	{"sysctl", 0, WR_OPTION_TEXT, 0, "END:KEY=VALUE", NULL, 0, 0, NULL,
-	 "set a sysctl of near or far, after the stock ones; repeatable", add_sysctl},
+	 "set a sysctl of near or far, after the stock ones; repeatable", wr_lab_add_sysctl},
 	{"congestion", 'C', WR_OPTION_TEXT, AT(congestion), "NAME", "cubic", 0, 0, NULL,
 	 "congestion control that weir uses at both ends", NULL},
 	{"far-cmd", 0, WR_OPTION_TEXT, AT(far_command), "TEXT", NULL, 0, 0, NULL,
@@ -70,7 +63,7 @@ static void say(const char *line)
 }
 
 /* The folder of this binary leads the PATH, so that CMD may be plain `weir ...`. */
-static void find_weir_folder(char *folder, size_t n_folder)
+void wr_lab_weir_folder(char *folder, size_t n_folder)
 {
 	ssize_t n = readlink("/proc/self/exe", folder, n_folder - 1);
 	char *slash;
@@ -109,13 +102,12 @@ static int check_command(char *const *command, const char *weir_folder, struct w
 	return wr_err_set(err, WEIR_ERR_USAGE, "lab", "there is no program '%s' to run on near", command[0]);
 }
 
-/* Everything after the options: complete the settings and live one lab. */
-static int run_parsed(struct lab_options *parsed, char *const *command, int *status, struct weir_err *err)
+int wr_lab_live(struct wr_lab_options *parsed, char *const *command, int *status, struct weir_err *err)
 {
 	struct wr_lab_settings *settings = &parsed->settings;
 	char weir_folder[4096];
 
-	find_weir_folder(weir_folder, sizeof weir_folder);
+	wr_lab_weir_folder(weir_folder, sizeof weir_folder);
 	settings->command = command;
 	settings->weir_folder = weir_folder;
 	settings->congestion = parsed->congestion;
@@ -139,34 +131,68 @@ static void spell_out_stats(int argc, char **argv, char word[4096])
 	}
 }
 
-static int run(int argc, char **argv)
+void wr_lab_options_deinit(struct wr_lab_options *parsed)
 {
-	struct lab_options parsed = {0};
+	for (size_t i = 0; i < parsed->settings.n_sysctls; i++)
+		free(parsed->settings.sysctls[i].key);
+	wr_lab_config_deinit(&parsed->settings.link);
+}
+
+/* @shell: run that when no command follows the options */
+static int run_command(int argc, char **argv, char *const *shell)
+{
+	struct wr_lab_options parsed = {0};
 	struct weir_err err = {0};
 	char word[4096];
 	int first, status = 0, rc;
 
 	spell_out_stats(argc, argv, word);
 	rc = wr_command_options(&wr_command_lab, &parsed, argc, argv, true, &first);
-
-	if (rc == 0 && run_parsed(&parsed, argv + first, &status, &err) < 0)
+	parsed.settings.foreground = shell != NULL;
+	if (rc == 0 && wr_lab_live(&parsed, shell && first == argc ? shell : argv + first, &status, &err) < 0)
 		status = wr_command_fail(&wr_command_lab, &err, false);
 	else if (rc > 1)
 		status = rc;
-	for (size_t i = 0; i < parsed.settings.n_sysctls; i++)
-		free(parsed.settings.sysctls[i].key);
-	wr_lab_config_deinit(&parsed.settings.link);
+	wr_lab_options_deinit(&parsed);
 	return status;
+}
+
+static int run_shell(int argc, char **argv)
+{
+	char *shell[] = {getenv("SHELL"), NULL};
+	int status;
+
+	if (!shell[0] || access(shell[0], X_OK) < 0)
+		shell[0] = (char[]){"/bin/sh"};
+	status = run_command(argc, argv, shell);
+	wr_lab_session_take_terminal(false); /* back */
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(int argc, char **argv);
+	} words[] = {{"run", wr_lab_run_scenario}, {"list", wr_lab_list_scenarios}, {"shell", run_shell}};
+
+	for (size_t i = 0; argc > 1 && i < WR_N_ELEMENTS(words); i++) {
+		if (strcmp(argv[1], words[i].name) == 0)
+			return words[i].run(argc - 1, argv + 1);
+	}
+	return run_command(argc, argv, NULL);
 }
 
 const struct wr_command wr_command_lab = {
 	.name = "lab",
 	.summary = "run a command on an emulated link, with `weir serve` at its far end",
-	.usage = "[LINK OPTIONS] -- CMD...",
+	.usage = "[LINK OPTIONS] -- CMD... | run SCENARIO [--json] | list | shell [LINK OPTIONS]",
 	.about = "Makes two network namespaces, near and far, joined by an emulated link, and runs CMD on near; its exit\n"
-		 "status is the result. Both names resolve, also for other programs. Nothing of it stays behind.",
+		 "status is the result. Both names resolve, also for other programs. Nothing of it stays behind.\n"
+		 "`run` takes all of it from a scenario (a name of `list`, or an INI file) and compares what it finds with\n"
+		 "what it should find, `shell` opens a shell on near.",
 	.example = "  weir lab --rate 1gbit --rtt 100ms -- weir tune far\n"
 		   "      a 1 Gbit/s path of 100 ms with stock limits at both ends",
-	.options = options,
+	.options = wr_lab_option_rows,
 	.run = run,
 };

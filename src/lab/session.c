@@ -162,6 +162,17 @@ static _Noreturn void run_far(const struct init *init)
 	_exit(127);
 }
 
+void wr_lab_session_take_terminal(bool own_group)
+{
+	if (!isatty(STDIN_FILENO))
+		return;
+	if (own_group)
+		setpgid(0, 0);
+	signal(SIGTTOU, SIG_IGN); /* which asking from the background would bring */
+	tcsetpgrp(STDIN_FILENO, getpgrp());
+	signal(SIGTTOU, SIG_DFL);
+}
+
 static _Noreturn void run_near(const struct init *init)
 {
 	struct weir_err err = {0};
@@ -171,6 +182,8 @@ static _Noreturn void run_near(const struct init *init)
 		_exit(WEIR_ERR_HOST);
 	}
 	set_environment(init, WR_LAB_NEAR);
+	if (init->settings->foreground)
+		wr_lab_session_take_terminal(true);
 	restore_signals(&init->old_mask);
 	execvp(init->settings->command[0], init->settings->command);
 	say(init, "can't run %s: %s", init->settings->command[0], strerror(errno));

@@ -14,6 +14,7 @@
  * @far_command: shell text that runs on far; NULL: `weir serve`; "": nothing
  * @congestion: named to weir at both ends by WEIR_CONGESTION
  * @weir_folder: leads the PATH of both commands
+ * @foreground: the near command is a shell: it gets the terminal, if there is one, as a process group of its own
  * @stats: where the link's counters go
  * @say: takes one line of words for the user
  */
@@ -23,6 +24,7 @@ struct wr_lab_settings {
 	size_t n_sysctls;
 	char *const *command;
 	const char *far_command, *congestion, *weir_folder;
+	bool foreground;
 	struct wr_lab_stats stats;
 	void (*say)(const char *line);
 };
@@ -36,5 +38,8 @@ struct wr_lab_settings {
  * Return: 0; -1 with @err when the near command could not be started.
  */
 int wr_lab_session_run(const struct wr_lab_settings *settings, int *status, struct weir_err *err);
+
+/* wr_lab_session_take_terminal - let the terminal, if there is one, listen to this process group, or to a new one of one's own */
+void wr_lab_session_take_terminal(bool own_group);
 
 #endif
