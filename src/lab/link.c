@@ -253,7 +253,7 @@ static int take_batch(struct link *link, struct way *way)
 	struct wr_lab_packet *packet;
 	int n = 0;
 
-	while (n < BATCH && !is_paused(way, (uint64_t)wr_clock_ns())) {
+	while (n < BATCH && !(way->device_queue && is_paused(way, (uint64_t)wr_clock_ns()))) {
 		if (!wr_lab_pool_has_room(&link->pool)) {
 			way->counters->n_waits++;
 			break;
