@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The elements of the link, measured from outside: what each does to packets of programs that know nothing of it."""
+import glob
 import json
 import math
 import os
@@ -26,6 +27,17 @@ def drive(*arguments):
 def counted(stats, words):
     """Segments of which --stats says so, of both directions."""
     return sum(int(n) for n in re.findall(rf"(\d+) segments {words}", stats))
+
+
+def test_each_element_has_its_page():
+    root = os.path.join(HERE, "..", "..")
+    row = re.compile(r'^const struct wr_lab_element wr_lab_element_\w+ = \{\n\t\.name = "([\w-]+)"', re.M)
+    names = set()
+    for path in glob.glob(os.path.join(root, "src/lab/*.c")):
+        with open(path, encoding="utf-8") as source:
+            names.update(row.findall(source.read()))
+    pages = {os.path.basename(path)[:-3] for path in glob.glob(os.path.join(root, "docs/elements/*.md"))} - {"README"}
+    assert names == pages and len(pages) > 15
 
 
 def test_bursts_of_loss():
