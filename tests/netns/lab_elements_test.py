@@ -92,8 +92,9 @@ def test_late_ones_are_overtaken():
 def test_jitter_spreads_the_round_trips():
     (result,), _ = drive("--near-delay", "20ms", "--near-jitter", "10ms", "rtt:150:100:0")
     times = result["rtt_s"]
-    assert 0.010 <= times[0] < 0.0125 and 0.0275 < times[-1] < 0.032
-    assert times[75] == pytest.approx(0.020, abs=0.004)
+    # A busy machine is late by milliseconds, never early.
+    assert 0.010 <= times[0] < 0.015 and 0.0275 < times[-1] < 0.045
+    assert times[75] == pytest.approx(0.020, abs=0.006)
 
 
 def test_a_policer_drops_what_exceeds_it():
