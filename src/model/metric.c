@@ -50,6 +50,13 @@ void wr_series_push(struct wr_series *series, const struct wr_sample *sample)
 	series->samples[series->n_samples++] = *sample;
 }
 
+void wr_series_push_last(struct wr_series *series, const struct wr_sample *sample)
+{
+	if (series->n_samples == series->capacity)
+		series->n_samples--;
+	series->samples[series->n_samples++] = *sample;
+}
+
 const struct wr_sample *wr_series_at(const struct wr_series *series, int64_t t_ns)
 {
 	size_t low = 0, high = series->n_samples;

@@ -94,6 +94,9 @@ int wr_series_reserve(struct wr_series *series, size_t capacity, struct weir_err
 /* wr_series_push - append; a full series thins itself out evenly, so it never fails or grows. */
 void wr_series_push(struct wr_series *series, const struct wr_sample *sample);
 
+/* wr_series_push_last - append the last one of all, which is kept whatever was thinned out before. */
+void wr_series_push_last(struct wr_series *series, const struct wr_sample *sample);
+
 /*
  * wr_series_at - the last sample not later than @t_ns, or the first
  * Return: NULL only when the series is empty.

@@ -28,7 +28,7 @@ static int64_t thread_cpu_ns(const struct wr_stream *stream)
 	return used.tv_sec * 1000000000LL + used.tv_nsec;
 }
 
-static void sample_stream(const struct wr_stream *stream, int64_t start_ns, struct wr_series *series)
+static void sample_stream(const struct wr_stream *stream, int64_t start_ns, bool last, struct wr_series *series)
 {
 	struct wr_sample sample;
 	int64_t now, since;
@@ -44,13 +44,16 @@ static void sample_stream(const struct wr_stream *stream, int64_t start_ns, stru
 					(since ? now - since : 0);
 	sample.value[WR_M_CPU_NS] = thread_cpu_ns(stream);
 	sample.value[WR_M_RUNQ_NS] = tid ? wr_thread_runq_ns(tid) : WR_ABSENT;
-	wr_series_push(series, &sample);
+	if (last)
+		wr_series_push_last(series, &sample);
+	else
+		wr_series_push(series, &sample);
 }
 
-static void sample_all(struct wr_sampler *sampler)
+static void sample_all(struct wr_sampler *sampler, bool last)
 {
 	for (size_t i = 0; i < sampler->crew->n_streams; i++)
-		sample_stream(&sampler->crew->streams[i], sampler->crew->start_ns, &sampler->end->connections[i].series);
+		sample_stream(&sampler->crew->streams[i], sampler->crew->start_ns, last, &sampler->end->connections[i].series);
 }
 
 static void *sampling(void *argument)
@@ -59,7 +62,7 @@ static void *sampling(void *argument)
 	int64_t next = wr_clock_ns();
 
 	while (!atomic_load(&sampler->stop)) {
-		sample_all(sampler);
+		sample_all(sampler, false);
 		next += SAMPLE_PERIOD_NS;
 		if (next < wr_clock_ns())
 			next = wr_clock_ns();
@@ -93,5 +96,5 @@ void wr_sampler_stop(struct wr_sampler *sampler)
 	atomic_store(&sampler->stop, true);
 	pthread_join(sampler->thread, NULL);
 	sampler->thread_exists = false;
-	sample_all(sampler);
+	sample_all(sampler, true);
 }
