@@ -30,7 +30,7 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	char queue_text[WR_UNIT_TEXT], rtt[WR_UNIT_TEXT], least[WR_UNIT_TEXT], rate[WR_UNIT_TEXT];
 
 	(void)found;
-	if (share < 0.05 || wr_cause_is_loss(f) || judged->evidence->ramping)
+	if (share < 0.05 || wr_cause_is_loss(f) || (judged->evidence->ramping && !f->path_full))
 		return 0;
 	/* Without a queue only a congestion control that paces to the path's rate can be told to have found it. */
 	if (!queue && !(f->bbr && f->ratio_valid))

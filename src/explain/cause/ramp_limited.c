@@ -13,6 +13,9 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	bool growing = f->cwnd_growth_ratio > 0.1 && f->loss_ratio <= 0 && f->in_flight_ratio < 1.25 && f->cwnd_full_ratio >= 0.5;
 
 	(void)found;
+	/* A pipe that is full is past its ramp: a stall only made its rate look so. */
+	if (f->path_full)
+		return 0;
 	if (!growing && (!judged->evidence->ramping || (!f->slow_start && !(f->cwnd_growth_ratio > 0.1))))
 		return 0;
 	out->side = WR_SIDE_PATH;
