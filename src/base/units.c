@@ -122,6 +122,10 @@ static const char *scaled_text(char *out, double value, double base, const char 
 {
 	size_t i = 0;
 
+	if (!isfinite(value)) {
+		snprintf(out, WR_UNIT_TEXT, "unknown");
+		return out;
+	}
 	while (i + 1 < n_units && fabs(value) >= base * 0.9995) {
 		value /= base;
 		i++;
@@ -164,7 +168,9 @@ const char *wr_rate_text(char *out, double bps)
 
 const char *wr_time_text(char *out, double ns)
 {
-	if (ns >= 99.95e9)
+	if (!isfinite(ns))
+		snprintf(out, WR_UNIT_TEXT, "unknown");
+	else if (ns >= 99.95e9)
 		snprintf(out, WR_UNIT_TEXT, "%.0f s", ns / 1e9);
 	else if (ns >= 1e9)
 		snprintf(out, WR_UNIT_TEXT, "%.1f s", ns / 1e9);

@@ -30,8 +30,8 @@ int wr_share_parse(const char *text, double *ratio, struct weir_err *err);
 #define WR_UNIT_TEXT 32
 
 /*
- * The printers: three significant digits and a unit ("9.6 MiB", "941 Mbit/s", "100.1 ms"); each returns @out,
- * which holds WR_UNIT_TEXT bytes. wr_size_short writes what wr_size_parse reads back ("64K", "9.6M").
+ * The printers: three significant digits and a unit ("9.6 MiB", "941 Mbit/s", "100.1 ms"), "unknown" for what is not
+ * finite; each returns @out, which holds WR_UNIT_TEXT bytes. wr_size_short writes what wr_size_parse reads back ("64K", "9.6M").
  */
 const char *wr_size_text(char *out, double bytes);
 const char *wr_size_short(char *out, uint64_t bytes);

@@ -2,6 +2,7 @@
 /* Units: what people write is read, what can't be meant is refused with words. */
 #include "base/units.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,6 +93,16 @@ static void texts_have_units(void **state)
 	assert_string_equal(wr_size_short(text, 10066330), "9.6M");
 }
 
+static void unknown_is_said(void **state)
+{
+	char text[WR_UNIT_TEXT];
+
+	(void)state;
+	assert_string_equal(wr_size_text(text, NAN), "unknown");
+	assert_string_equal(wr_rate_text(text, INFINITY), "unknown");
+	assert_string_equal(wr_time_text(text, NAN), "unknown");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +111,7 @@ int main(void)
 		cmocka_unit_test(times_and_shares),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(texts_have_units),
+		cmocka_unit_test(unknown_is_said),
 	};
 
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
