@@ -29,6 +29,8 @@
 #define ARRIVAL_NS 15000000000LL
 #define GO_NS 15000000000LL
 #define DONE_LOOK_NS 20000000LL
+/* How often the server compares what was moved with --max-bytes. */
+#define BYTES_LOOK_NS 100000000LL
 /* Threads of all sessions together. */
 #define MAX_ALL_STREAMS 1024
 /* What a run may take beyond its own time: the client's last messages over a full queue. */
@@ -312,23 +314,28 @@ static void sysctls_restore(struct wr_session *session)
 		(void)wr_sysctl_write("net.ipv4.tcp_wmem", session->saved_wmem, NULL);
 }
 
-static int send_interval(struct wr_session *session, struct weir_err *err)
+/* Looked at whatever interval the client asked for and however often it sends requests. */
+static int check_bytes(struct wr_session *session, struct weir_err *err)
 {
-	json_t *bytes = json_array();
 	uint64_t moved = 0;
 
 	for (size_t i = 0; i < session->run.crew.n_streams; i++)
 		moved += wr_end_run_bytes(&session->run, i);
+	if (moved <= session->server->limits.max_bytes)
+		return 0;
+	wr_err_set(err, WEIR_ERR_PEER, "bytes", "the server ends a run after %llu bytes",
+		   (unsigned long long)session->server->limits.max_bytes);
+	wr_err_hint(err, "weir serve --max-bytes raises it");
+	(void)answer_error(session, err);
+	return -1;
+}
+
+static int send_interval(struct wr_session *session, struct weir_err *err)
+{
+	json_t *bytes = json_array();
+
 	for (size_t i = 0; i < session->run.crew.n_streams; i++)
 		json_array_append_new(bytes, json_integer((json_int_t)wr_end_run_bytes(&session->run, i)));
-	if (moved > session->server->limits.max_bytes) {
-		json_decref(bytes);
-		wr_err_set(err, WEIR_ERR_PEER, "bytes", "the server ends a run after %llu bytes",
-			   (unsigned long long)session->server->limits.max_bytes);
-		wr_err_hint(err, "weir serve --max-bytes raises it");
-		(void)answer_error(session, err);
-		return -1;
-	}
 	return answer(session, json_pack("{s:s,s:I,s:o,s:b}", "op", "interval", "t_ns",
 					 (json_int_t)(wr_clock_ns() - session->run.crew.start_ns), "bytes", bytes, "done",
 					 wr_crew_all_done(&session->run.crew)), err);
@@ -397,6 +404,10 @@ static int next_request(struct wr_session *session, json_t **request, struct wei
 
 		if (deadline <= wr_clock_ns())
 			return 1;
+		if (session->running && check_bytes(session, err) < 0)
+			return -1;
+		if (session->running && session->server->limits.max_bytes != WR_UNSET && wait > BYTES_LOOK_NS)
+			wait = BYTES_LOOK_NS;
 		/* The end of a transfer of so many bytes is told at once. */
 		if (session->running && !session->said_done && session->plan.bytes != WR_UNSET && wait > DONE_LOOK_NS)
 			wait = DONE_LOOK_NS;
