@@ -7,6 +7,9 @@ import pytest
 
 import weirtest
 
+# Started in the background, a shell's child ignores SIGINT and hands that down; the tests send it on purpose.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def tool_is_built():
