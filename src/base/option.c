@@ -130,22 +130,35 @@ static int named_set(const struct wr_option *option, void *target, const char *t
 	return -1;
 }
 
+void wr_option_reset(const struct wr_option *option, void *target)
+{
+	void *field = (char *)target + option->offset;
+
+	if (option->kind == WR_OPTION_FLAG)
+		*(bool *)field = false;
+	else if (option->kind == WR_OPTION_TEXT && !option->repeat)
+		*(const char **)field = NULL;
+	else if (option->kind == WR_OPTION_SHARE)
+		*(double *)field = 0;
+	else if (option->kind != WR_OPTION_TEXT)
+		*(uint64_t *)field = WR_UNSET;
+	if (option->fallback)
+		(void)value_set(option, target, option->fallback, NULL);
+}
+
 void wr_option_defaults(const struct wr_option *options, void *target)
 {
-	for (const struct wr_option *option = options; option->name; option++) {
-		void *field = (char *)target + option->offset;
+	for (const struct wr_option *option = options; option->name; option++)
+		wr_option_reset(option, target);
+}
 
-		if (option->kind == WR_OPTION_FLAG)
-			*(bool *)field = false;
-		else if (option->kind == WR_OPTION_TEXT && !option->repeat)
-			*(const char **)field = NULL;
-		else if (option->kind == WR_OPTION_SHARE)
-			*(double *)field = 0;
-		else if (option->kind != WR_OPTION_TEXT)
-			*(uint64_t *)field = WR_UNSET;
-		if (option->fallback)
-			(void)value_set(option, target, option->fallback, NULL);
+const struct wr_option *wr_option_find(const struct wr_option *options, const char *name)
+{
+	for (const struct wr_option *option = options; option->name; option++) {
+		if (strcmp(option->name, name) == 0)
+			return option;
 	}
+	return NULL;
 }
 
 /* How alike two names are: the length of the common start plus the common end. */
@@ -181,11 +194,9 @@ static int unknown_option(const struct wr_option *options, const char *name, str
 int wr_option_set(const struct wr_option *options, void *target, const char *name, const char *text,
 		  struct weir_err *err)
 {
-	for (const struct wr_option *option = options; option->name; option++) {
-		if (strcmp(option->name, name) == 0)
-			return named_set(option, target, text, err);
-	}
-	return unknown_option(options, name, err);
+	const struct wr_option *option = wr_option_find(options, name);
+
+	return option ? named_set(option, target, text, err) : unknown_option(options, name, err);
 }
 
 static void build_getopt(const struct wr_option *options, struct option *longs, char *shorts, bool stop_at_operand)

@@ -50,6 +50,12 @@ struct wr_option {
 /* wr_option_defaults - write every row's fallback into @target. */
 void wr_option_defaults(const struct wr_option *options, void *target);
 
+/* wr_option_reset - write one row's fallback into @target. */
+void wr_option_reset(const struct wr_option *option, void *target);
+
+/* wr_option_find - Return: the row called @name, without dashes; NULL when there is none. */
+const struct wr_option *wr_option_find(const struct wr_option *options, const char *name);
+
 /*
  * wr_option_set - one option by name, as from a file
  *

@@ -13,7 +13,7 @@ static const char *const unit_suffix[] = {
 	[WR_OPTION_TEXT] = "",
 };
 
-static const char *json_key(const struct wr_option *option, char *key, size_t n_key)
+const char *wr_option_json_key(const struct wr_option *option, char *key, size_t n_key)
 {
 	const char *suffix = unit_suffix[option->kind];
 
@@ -49,7 +49,7 @@ void wr_options_to_json(const struct wr_option *options, const void *target, jso
 		json_t *value = field_to_json(option, (const char *)target + option->offset);
 
 		if (value)
-			json_object_set_new(object, json_key(option, key, sizeof key), value);
+			json_object_set_new(object, wr_option_json_key(option, key, sizeof key), value);
 	}
 }
 
@@ -87,7 +87,7 @@ int wr_options_from_json(const struct wr_option *options, void *target, const js
 
 	wr_option_defaults(options, target);
 	for (const struct wr_option *option = options; option->name; option++) {
-		const json_t *value = json_object_get(object, json_key(option, key, sizeof key));
+		const json_t *value = json_object_get(object, wr_option_json_key(option, key, sizeof key));
 
 		if (value && !field_from_json(option, (char *)target + option->offset, value))
 			return wr_err_set(err, WEIR_ERR_USAGE, "plan", "%s is of the wrong type or out of bounds", key);

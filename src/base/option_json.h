@@ -7,6 +7,9 @@
 
 #include "base/option.h"
 
+/* wr_option_json_key - the key of @option, of at most @n_key bytes. Return: @key. */
+const char *wr_option_json_key(const struct wr_option *option, char *key, size_t n_key);
+
 /* wr_options_to_json - add the set fields of @target to @object. */
 void wr_options_to_json(const struct wr_option *options, const void *target, json_t *object);
 

@@ -17,6 +17,7 @@
 const struct wr_command *const wr_commands[] = {
 	&wr_command_tune,
 	&wr_command_run,
+	&wr_command_sweep,
 	&wr_command_serve,
 	&wr_command_lab,
 	NULL,

@@ -49,8 +49,7 @@ int wr_measuring_target(int argc, char **argv, int first, const char **target, s
 	return 0;
 }
 
-/* What a lab pins, unless this user may not choose it: the lab runs its command as whoever it is told to. */
-static const char *lab_congestion(const struct wr_command *command)
+const char *wr_measuring_congestion(const struct wr_command *command)
 {
 	const char *name = getenv("WEIR_CONGESTION");
 	struct wr_socket_wish wish = {.sndbuf_bytes = WR_UNSET, .rcvbuf_bytes = WR_UNSET, .congestion = name};
@@ -74,7 +73,7 @@ int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *ch
 	chosen->plan.texts = NULL;
 	chosen->plan.force = false;
 	if (!chosen->plan.congestion)
-		chosen->plan.congestion = lab_congestion(command);
+		chosen->plan.congestion = wr_measuring_congestion(command);
 	if (wr_measuring_target(argc, argv, first, target, &err) < 0 || wr_plan_finish(&chosen->plan, &err) < 0)
 		return wr_command_fail(command, &err, chosen->json || chosen->json_stream);
 	return 0;

@@ -63,6 +63,7 @@ const struct wr_option wr_plan_options[] = {
 /* What only the control protocol carries, besides the rows above. */
 static const struct wr_option internal_options[] = {
 	{"force", 0, WR_OPTION_FLAG, FIELD(force), NULL, NULL, 0, 0, NULL, "use SO_*BUFFORCE", NULL},
+	{"forget", 0, WR_OPTION_FLAG, FIELD(forget), NULL, NULL, 0, 0, NULL, "drop tcp_metrics of the path", NULL},
 	{0},
 };
 

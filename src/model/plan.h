@@ -21,9 +21,10 @@
  * @len_bytes: size of one write; WR_UNSET: 128 KiB, cut to whole segments
  * @write_exact: keep @len_bytes even if it is not a multiple of the MSS
  * @force: use SO_*BUFFORCE where privileged (only weir tune asks for that)
+ * @forget: drop what the sender's kernel remembers of the path before each connection
  */
 struct wr_plan {
-	bool reverse, nodelay, v4, v6, write_exact, force;
+	bool reverse, nodelay, v4, v6, write_exact, force, forget;
 	uint64_t port, streams, len_bytes, bytes, duration_ns, interval_ns, connect_timeout_ns;
 	uint64_t sndbuf_bytes, rcvbuf_bytes, far_sndbuf_bytes, far_rcvbuf_bytes, window_bytes;
 	uint64_t write_bps, read_bps, far_read_bps;

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "os/clock.h"
+#include "os/path_metrics.h"
 #include "weir/version.h"
 
 #define REPLY_NS 20000000000LL
@@ -276,6 +277,8 @@ static int start(struct wr_run *run, struct weir_err *err)
 	json_t *reply;
 	json_int_t port;
 
+	if (run->plan.forget && !run->plan.reverse)
+		(void)wr_path_metrics_forget((const struct sockaddr *)&run->peer->address.storage);
 	if (wr_end_run_init(&run->near, &run->plan, false, err) < 0 ||
 	    request(run->peer, json_pack("{s:s,s:o}", "op", "start", "plan", wr_plan_to_json(&run->plan)), "listening", NULL,
 		    &reply, err) < 0)

@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "os/clock.h"
+#include "os/path_metrics.h"
 #include "peer/server.h"
 #include "transport/tcp.h"
 #include "weir/version.h"
@@ -232,6 +233,16 @@ static void rate_cap(struct wr_session *session)
 	}
 }
 
+/* Far sends: what its kernel remembers of the client must not help or harm the run that begins. */
+static void forget_client(const struct wr_session *session)
+{
+	struct sockaddr_storage client;
+	socklen_t length = sizeof client;
+
+	if (getpeername(session->control.fd, (struct sockaddr *)&client, &length) == 0)
+		(void)wr_path_metrics_forget((const struct sockaddr *)&client);
+}
+
 static void run_end(struct wr_session *session)
 {
 	session->running = false;
@@ -254,6 +265,8 @@ static int start_run(struct wr_session *session, const json_t *request, struct w
 	    expect_streams(session, session->plan.streams, err) < 0 || own_listener(session, &listener, &port, err) < 0)
 		return -1;
 	rate_cap(session);
+	if (session->plan.forget && session->plan.reverse)
+		forget_client(session);
 	if (answer(session, json_pack("{s:s,s:i}", "op", "listening", "port", (int)port), err) < 0 ||
 	    wait_streams(session, listener, err) < 0 || adopt_streams(session, err) < 0)
 		return -1;

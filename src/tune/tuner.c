@@ -93,6 +93,7 @@ int wr_tuner_try(struct wr_tuner *tuner, const struct wr_plan *plan, double seco
 
 	timed.bytes = WR_UNSET;
 	timed.duration_ns = (uint64_t)(seconds * 1e9);
+	timed.forget = true;
 	timed.interval_ns = 250000000;
 	if (wr_measure_run(tuner->peer, &timed, &watch, kept, err) < 0)
 		return -1;
