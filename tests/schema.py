@@ -93,7 +93,7 @@ VERDICT = {"causes": [CAUSE], "phases": [{"from_s": seconds, "to_s": seconds, "c
            "summary": str, "refused": [{"knob": words, "why": words}], "advice": [ADVICE]}
 HEAD = {"version": words, "started": rfc3339, "duration_s": seconds, "complete": bool, "command": words, "target": words,
         "plan": {"reverse": bool, "parallel": positive, "interval_ns?": positive, "connect_timeout_ns": positive,
-                 "nodelay": bool, "ipv4": bool, "ipv6": bool, "write_exact": bool, "force": bool, "port?": positive,
+                 "nodelay": bool, "ipv4": bool, "ipv6": bool, "write_exact": bool, "force": bool, "forget": bool, "port?": positive,
                  "time_ns?": positive, "bytes?": positive, "length_bytes?": positive, "window_bytes?": natural,
                  "sndbuf_bytes?": natural, "rcvbuf_bytes?": natural, "far_sndbuf_bytes?": natural,
                  "far_rcvbuf_bytes?": natural, "congestion?": words, "bitrate_bps?": positive, "read_rate_bps?": positive,
@@ -110,6 +110,27 @@ RUN = {"schema": "weir.run/1", **HEAD, "command": "run",
        "throughput_bps": positive, "steady": {"from_s": seconds, "to_s": seconds, "ramping": bool}, "bytes": positive,
        "streams": [{"id": positive, "bytes": natural, "throughput_bps": natural}], "intervals": [INTERVAL],
        "near": END, "far": END, "verdict": VERDICT}
+def axis_value(value):
+    return isinstance(value, (bool, str)) or natural(value)
+
+
+CELL = {"n": natural, "throughput_bps": {"min?": natural, "max?": natural, "mean?": natural, "median?": natural,
+                                         "ci95?": [natural], "cv_ratio?": seconds},
+        "runs_bps": [natural], "grade?": {"good", "usable", "poor", "unranked"}, "group?": natural, "rtt_loaded_us?": natural,
+        "sndbuf_eff_bytes?": positive, "rcvbuf_eff_bytes?": positive, "ramping": natural, "disturbed": natural,
+        "stopped_early?": bool, "*": axis_value}
+GRID_RUN = {"cell": natural, "block": natural, "bytes": natural, "ramping": bool, "started_s": seconds, "transfer_s": seconds,
+            "wall_s": seconds, "throughput_bps": natural, "rtt_us?": number, "retrans_segs?": number,
+            "near_other_cpu_ratio?": number, "far_other_cpu_ratio?": number, "sndbuf_eff_bytes?": positive,
+            "rcvbuf_eff_bytes?": positive}
+SWEEP = {"schema": "weir.sweep/1", **HEAD, "command": "sweep",
+         "plan": {**HEAD["plan"], "axes": {"*": [words]}, "repeat": positive, "seed": natural, "until_ratio": ratio,
+                  "budget_ns?": positive},
+         "axes": {"*": [axis_value]}, "seed": natural, "cells": [CELL],
+         "knees": [{"axis": words, "throughput_bps": natural, "plateau_bps": natural, "climbing": bool, "monotone": bool,
+                    "*": axis_value}],
+         "mde_ratio?": seconds, "drift": {"ratio?": number, "p?": ratio}, "dependence": {"lag1?": number, "p?": ratio},
+         "cost": {"runs": natural, "transfer_s": seconds, "wall_s": seconds}, "notes": [words], "runs": [GRID_RUN]}
 POINT = {"knob": {"sndbuf", "rcvbuf"}, "side": {"near", "far"}, "throughput_bps": positive, "eff_bytes?": positive,
          "rtt_loaded_us?": positive}
 TUNE = {"schema": "weir.tune/1", **HEAD, "command": "tune", "congestion": words,
@@ -159,6 +180,29 @@ def check_run(result):
         total = sum(stream["throughput_bps"] for stream in streams)
         assert abs(total - result["throughput_bps"]) <= 0.1 * result["throughput_bps"] + 1e5, total
     assert result["steady"]["from_s"] <= result["steady"]["to_s"] <= result["duration_s"] + 0.5
+
+
+def check_sweep(result):
+    """weir.sweep/1: the shape, and how cells, runs and the plan hang together."""
+    check(result, SWEEP)
+    cells, runs = result["cells"], result["runs"]
+    n_cells = 1
+    for values in result["axes"].values():
+        n_cells *= len(values)
+    assert len(cells) == n_cells and len({tuple(str(cell[key]) for key in result["axes"]) for cell in cells}) == n_cells
+    for index, cell in enumerate(cells):
+        mine = [run for run in runs if run["cell"] == index]
+        rates = cell["throughput_bps"]
+        assert cell["n"] == len(mine) == len(cell["runs_bps"])
+        assert [run["throughput_bps"] for run in mine] == cell["runs_bps"]
+        assert len({run["block"] for run in mine}) == len(mine), "a block holds a cell once"
+        if mine:
+            assert rates["min"] <= rates["median"] <= rates["max"] and rates["min"] <= rates["mean"] <= rates["max"]
+        assert ("ci95" in rates) == (cell["n"] >= 6)
+        if "ci95" in rates:
+            assert rates["min"] <= rates["ci95"][0] <= rates["median"] <= rates["ci95"][1] <= rates["max"]
+    starts = [run["started_s"] for run in runs]
+    assert starts == sorted(starts)
 
 
 def check_tune(result):

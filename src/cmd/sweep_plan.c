@@ -60,8 +60,6 @@ static struct wr_option axis_row(const struct wr_option *row, size_t index)
 
 	taken.kind = WR_OPTION_TEXT;
 	taken.offset = offsetof(struct wr_sweep_choice, lists) + index * sizeof(const char *);
-	taken.metavar = row->metavar;
-	taken.fallback = NULL;
 	return taken;
 }
 
@@ -160,7 +158,7 @@ int wr_sweep_file(const struct wr_sweep_choice *choice, const char **file, struc
 {
 	*file = choice->resume ? choice->resume : choice->again ? choice->again : choice->plan_file;
 	for (size_t i = 0; *file && wr_sweep_options[i].name; i++) {
-		if (choice->lists[i])
+		if (choice->lists[i] && choice->lists[i] != wr_sweep_options[i].fallback)
 			return wr_err_set(err, WEIR_ERR_USAGE, "option", "--%s beside a file that holds the whole plan",
 					  wr_sweep_options[i].name);
 	}

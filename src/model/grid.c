@@ -216,7 +216,6 @@ static const struct {
 	{"started_s", offsetof(struct wr_grid_run, started_s), true},
 	{"transfer_s", offsetof(struct wr_grid_run, transfer_s), true},
 	{"wall_s", offsetof(struct wr_grid_run, wall_s), true},
-	{"throughput_bps", offsetof(struct wr_grid_run, throughput_bps), true},
 	{"rtt_us", offsetof(struct wr_grid_run, rtt_us), false},
 	{"retrans_segs", offsetof(struct wr_grid_run, retrans_segs), false},
 	{"near_other_cpu_ratio", offsetof(struct wr_grid_run, near_other_cpu_ratio), false},
@@ -225,8 +224,9 @@ static const struct {
 
 json_t *wr_grid_run_to_json(const struct wr_grid_run *run)
 {
-	json_t *object = json_pack("{s:i,s:i,s:I,s:b}", "cell", (int)run->cell, "block", (int)run->block, "bytes",
-				   (json_int_t)run->bytes, "ramping", run->ramping);
+	json_t *object = json_pack("{s:i,s:i,s:I,s:I,s:b}", "cell", (int)run->cell, "block", (int)run->block, "bytes",
+				   (json_int_t)run->bytes, "throughput_bps", (json_int_t)llround(run->throughput_bps), "ramping",
+				   run->ramping);
 
 	for (size_t i = 0; i < sizeof run_figures / sizeof run_figures[0]; i++) {
 		double value;
@@ -252,13 +252,15 @@ static uint64_t size_of(const json_t *object, const char *key)
 int wr_grid_run_from_json(struct wr_grid_run *run, const json_t *object, size_t n_cells, struct weir_err *err)
 {
 	uint64_t cell = size_of(object, "cell"), block = size_of(object, "block"), bytes = size_of(object, "bytes");
+	uint64_t bps = size_of(object, "throughput_bps");
 
 	memset(run, 0, sizeof *run);
-	if (cell >= n_cells || block >= MAX_REPEATS || bytes == WR_UNSET)
-		return wr_err_set(err, WEIR_ERR_USAGE, "grid", "a run names no cell, block and bytes of this plan");
+	if (cell >= n_cells || block >= MAX_REPEATS || bytes == WR_UNSET || bps > 1000000000000000ULL)
+		return wr_err_set(err, WEIR_ERR_USAGE, "grid", "a run names no cell, block, bytes and throughput of this plan");
 	run->cell = (uint32_t)cell;
 	run->block = (uint32_t)block;
 	run->bytes = bytes;
+	run->throughput_bps = (double)bps;
 	run->ramping = json_is_true(json_object_get(object, "ramping"));
 	run->sndbuf_eff_bytes = size_of(object, "sndbuf_eff_bytes");
 	run->rcvbuf_eff_bytes = size_of(object, "rcvbuf_eff_bytes");

@@ -55,7 +55,7 @@ static json_t *runs_bps(const struct wr_grid *grid, size_t cell)
 
 	for (size_t i = 0; i < grid->n_runs; i++) {
 		if (grid->runs[i].cell == cell)
-			json_array_append_new(runs, json_integer(llround(grid->runs[i].throughput_bps)));
+			json_array_append_new(runs, json_integer((json_int_t)llround(grid->runs[i].throughput_bps)));
 	}
 	return runs;
 }
