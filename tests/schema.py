@@ -125,7 +125,7 @@ GRID_RUN = {"cell": natural, "block": natural, "bytes": natural, "ramping": bool
             "rcvbuf_eff_bytes?": positive}
 SWEEP = {"schema": "weir.sweep/1", **HEAD, "command": "sweep",
          "plan": {**HEAD["plan"], "axes": {"*": [words]}, "repeat": positive, "seed": natural, "until_ratio": ratio,
-                  "budget_ns?": positive},
+                  "budget_ns?": positive, "staircase": bool},
          "axes": {"*": [axis_value]}, "seed": natural, "cells": [CELL],
          "knees": [{"axis": words, "throughput_bps": natural, "plateau_bps": natural, "climbing": bool, "monotone": bool,
                     "*": axis_value}],

@@ -16,7 +16,7 @@ struct wr_sweep_choice {
 	const char *lists[WR_MAX_OPTIONS];
 	uint64_t repeats, seed, budget_ns;
 	double until_ratio;
-	bool no_unset;
+	bool no_unset, staircase;
 	const char *vary, *face, *format, *plan_file, *save_plan, *again, *resume;
 };
 

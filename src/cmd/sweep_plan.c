@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cmd/sweep.h"
+#include "sweep/sweep.h"
 #include "weir/version.h"
 
 #define FIELD(field) offsetof(struct wr_sweep_choice, field)
@@ -25,6 +26,8 @@ static const struct wr_option own_options[] = {
 	{"seed", 0, WR_OPTION_COUNT, FIELD(seed), "N", NULL, 0, 0, NULL, "of the order of runs (drawn and printed)", NULL},
 	{"no-unset", 0, WR_OPTION_FLAG, FIELD(no_unset), NULL, NULL, 0, 0, NULL,
 	 "leave out the cell with autotuning that every buffer axis has", NULL},
+	{"staircase", 0, WR_OPTION_FLAG, FIELD(staircase), NULL, NULL, 0, 0, "until",
+	 "step one connection down the sizes of the buffer axis, a second a size", NULL},
 	{"vary", 0, WR_OPTION_TEXT, FIELD(vary), "FLAG,...", NULL, 0, 0, NULL,
 	 "measure with and without these flags: --vary nodelay", NULL},
 	{"cell", 0, WR_OPTION_TEXT, FIELD(face), "WHAT", "all", 0, 0, NULL,
@@ -151,7 +154,10 @@ int wr_sweep_plan(const struct wr_sweep_choice *choice, struct wr_grid_plan *pla
 	plan->base.force = true;
 	if (plan->until_ratio > 0 && plan->repeats < 6)
 		return wr_err_set(err, WEIR_ERR_USAGE, "option", "--until needs intervals, so --repeat 6 at least");
-	return choice->vary ? vary(plan, choice->vary, err) : 0;
+	if (choice->vary && vary(plan, choice->vary, err) < 0)
+		return -1;
+	plan->staircase = choice->staircase;
+	return plan->staircase ? wr_sweep_stairs_check(plan, err) : 0;
 }
 
 int wr_sweep_file(const struct wr_sweep_choice *choice, const char **file, struct weir_err *err)
@@ -171,7 +177,8 @@ static int take_plan(struct wr_grid *grid, const json_t *object, const char *fil
 {
 	struct wr_grid_plan plan;
 
-	if (wr_grid_plan_from_json(&plan, json_object_get(object, "plan"), err) < 0 || wr_grid_init(grid, &plan, err) < 0) {
+	if (wr_grid_plan_from_json(&plan, json_object_get(object, "plan"), err) < 0 ||
+	    (plan.staircase && wr_sweep_stairs_check(&plan, err) < 0) || wr_grid_init(grid, &plan, err) < 0) {
 		struct weir_err cause = *err;
 
 		wr_plan_deinit(&plan.base);

@@ -20,6 +20,7 @@ static const struct wr_option own_rows[] = {
 	{"seed", 0, WR_OPTION_COUNT, FIELD(seed), "N", "1", 0, 0, NULL, "of the order", NULL},
 	{"until", 0, WR_OPTION_SHARE, FIELD(until_ratio), "SHARE", NULL, 0, 1, NULL, "width of an interval", NULL},
 	{"budget", 0, WR_OPTION_TIME, FIELD(budget_ns), "TIME", NULL, 1e9, 0, NULL, "of the whole", NULL},
+	{"staircase", 0, WR_OPTION_FLAG, FIELD(staircase), NULL, NULL, 0, 0, NULL, "one connection a curve", NULL},
 	{0},
 };
 

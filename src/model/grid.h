@@ -24,6 +24,7 @@
  * @seed: of the order
  * @until_ratio: go on until each cell's interval is at most that far from its median on either side; 0: not
  * @budget_ns: begin no run after it, WR_UNSET none
+ * @staircase: one connection stepped down the sizes of the buffer axis, instead of one a cell
  */
 struct wr_grid_plan {
 	struct wr_plan base;
@@ -31,6 +32,7 @@ struct wr_grid_plan {
 	size_t n_axes;
 	uint64_t repeats, seed, budget_ns;
 	double until_ratio;
+	bool staircase;
 };
 
 /*

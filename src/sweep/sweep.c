@@ -4,7 +4,7 @@
  * random, so that no cell always follows the same one (science: duet and randomised blocks). A connection is the
  * unit of a claim, so each run has one of its own, and what the kernel remembers of the path is dropped before it.
  */
-#include "sweep/sweep.h"
+#include "sweep/steps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,15 +23,6 @@
 /* What is around a transfer: connections, the two ends' agreement, results; in round trips and in seconds. */
 #define AROUND_RTTS 8
 #define AROUND_S 0.05
-
-struct sweep {
-	struct wr_peer *peer;
-	struct wr_grid *grid;
-	const struct wr_sweep_watch *watch;
-	int64_t began_ns;
-	bool remembers; /* the kernel's memory of the path could not be dropped */
-	char sizes[4][WR_NOTE_TEXT]; /* what became of a size: by end and buffer */
-};
 
 void wr_sweep_order(uint64_t seed, size_t block, size_t n_cells, uint32_t *order)
 {
@@ -61,9 +52,9 @@ double wr_sweep_expected_s(const struct wr_grid_plan *plan, size_t n_cells, doub
 	return (double)(plan->repeats * n_cells) * run_s(plan, rtt_s);
 }
 
-static double elapsed_s(const struct sweep *sweep)
+double wr_sweep_elapsed_s(const struct wr_sweep_steps *steps)
 {
-	return (double)(wr_clock_ns() - sweep->began_ns) / 1e9;
+	return (double)(wr_clock_ns() - steps->began_ns) / 1e9;
 }
 
 /* The last value of a metric of the first connection. */
@@ -106,14 +97,14 @@ static int run_of(const struct wr_evidence *evidence, struct wr_grid_run *run, s
  * What became of a size that was asked for: Linux doubles it, and clamps it at a sysctl; with SO_*BUFFORCE, where weir may,
  * it passes that sysctl by, which a program without the privilege can't.
  */
-static void look_at_size(struct sweep *sweep, const struct wr_end *end, enum wr_side side, bool receive)
+static void look_at_size(struct wr_sweep_steps *steps, const struct wr_end *end, enum wr_side side, bool receive)
 {
 	const struct wr_connection *first = end->n_connections ? &end->connections[0] : NULL;
 	uint64_t asked = !first ? WR_UNSET : receive ? first->rcvbuf_req_bytes : first->sndbuf_req_bytes;
 	uint64_t got = !first ? WR_UNSET : receive ? first->rcvbuf_eff_bytes : first->sndbuf_eff_bytes;
 	uint64_t limit = receive ? end->core_rmem_max_bytes : end->core_wmem_max_bytes;
 	const char *sysctl = receive ? "net.core.rmem_max" : "net.core.wmem_max", *option = receive ? "SO_RCVBUF" : "SO_SNDBUF";
-	char *note = sweep->sizes[2 * side + receive];
+	char *note = steps->sizes[2 * side + receive];
 	char shown[WR_UNIT_TEXT], most[WR_UNIT_TEXT];
 
 	if (asked == WR_UNSET || got == WR_UNSET || limit == WR_UNSET || asked <= limit)
@@ -128,102 +119,115 @@ static void look_at_size(struct sweep *sweep, const struct wr_end *end, enum wr_
 			 option, most, wr_side_name(side), option, sysctl, most);
 }
 
+int wr_sweep_cell_plan(const struct wr_sweep_steps *steps, size_t cell, struct wr_plan *plan, struct weir_err *err)
+{
+	if (wr_grid_cell_plan(&steps->grid->plan, cell, plan, err) < 0)
+		return -1;
+	plan->forget = true;
+	if (plan->duration_ns == WR_UNSET && plan->bytes == WR_UNSET)
+		plan->duration_ns = WR_DEFAULT_DURATION_NS;
+	return 0;
+}
+
+int wr_sweep_add(struct wr_sweep_steps *steps, const struct wr_grid_run *run, struct weir_err *err)
+{
+	if (wr_grid_add(steps->grid, run, err) < 0)
+		return -1;
+	steps->grid->n_blocks = run->block + 1U > steps->grid->n_blocks ? run->block + 1U : steps->grid->n_blocks;
+	if (steps->watch->done)
+		steps->watch->done(steps->watch->context, steps->grid);
+	return 0;
+}
+
 /* One run of one cell. Return: 0; 1 stopped, nothing was added; -1. */
-static int measure(struct sweep *sweep, size_t cell, size_t block, struct weir_err *err)
+static int run_cell(struct wr_sweep_steps *steps, size_t cell, size_t block, struct weir_err *err)
 {
 	struct wr_measure_watch watch = {0};
-	struct wr_grid_run run = {.cell = (uint32_t)cell, .block = (uint32_t)block, .started_s = elapsed_s(sweep)};
+	struct wr_grid_run run = {.cell = (uint32_t)cell, .block = (uint32_t)block, .started_s = wr_sweep_elapsed_s(steps)};
 	struct wr_evidence evidence;
 	struct wr_plan plan;
 	int rc;
 
-	if (wr_grid_cell_plan(&sweep->grid->plan, cell, &plan, err) < 0)
+	if (wr_sweep_cell_plan(steps, cell, &plan, err) < 0)
 		return -1;
-	plan.forget = true;
-	if (plan.duration_ns == WR_UNSET && plan.bytes == WR_UNSET)
-		plan.duration_ns = WR_DEFAULT_DURATION_NS;
 	/* A slow start that ends late deserves its plateau: as long again, at most. */
 	watch.extend_ns = plan.duration_ns == WR_UNSET ? 0 : (int64_t)plan.duration_ns;
-	if (wr_measure_run(sweep->peer, &plan, &watch, &evidence, err) < 0)
+	if (wr_measure_run(steps->peer, &plan, &watch, &evidence, err) < 0)
 		return -1;
 	rc = evidence.complete ? run_of(&evidence, &run, err) : 1;
 	for (int receive = 0; receive < 2; receive++) {
-		look_at_size(sweep, &evidence.near, WR_SIDE_NEAR, receive);
-		look_at_size(sweep, &evidence.far, WR_SIDE_FAR, receive);
+		look_at_size(steps, &evidence.near, WR_SIDE_NEAR, receive);
+		look_at_size(steps, &evidence.far, WR_SIDE_FAR, receive);
 	}
-	run.wall_s = elapsed_s(sweep) - run.started_s;
+	run.wall_s = wr_sweep_elapsed_s(steps) - run.started_s;
 	wr_evidence_deinit(&evidence);
-	return rc == 0 ? wr_grid_add(sweep->grid, &run, err) : rc;
+	return rc == 0 ? wr_sweep_add(steps, &run, err) : rc;
 }
 
-static bool affords(const struct sweep *sweep, double seconds)
+static bool affords(const struct wr_sweep_steps *steps, double seconds)
 {
-	return sweep->grid->plan.budget_ns == WR_UNSET ||
-	       elapsed_s(sweep) + seconds <= (double)sweep->grid->plan.budget_ns / 1e9;
+	return steps->grid->plan.budget_ns == WR_UNSET ||
+	       wr_sweep_elapsed_s(steps) + seconds <= (double)steps->grid->plan.budget_ns / 1e9;
 }
 
 /* What a run takes, from those that were made. */
-static double typical_s(const struct sweep *sweep)
+static double typical_s(const struct wr_sweep_steps *steps)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < sweep->grid->n_runs; i++)
-		sum += sweep->grid->runs[i].wall_s;
-	return sweep->grid->n_runs ? sum / (double)sweep->grid->n_runs
-				   : run_s(&sweep->grid->plan, (double)sweep->peer->rtt_ns / 1e9);
+	for (size_t i = 0; i < steps->grid->n_runs; i++)
+		sum += steps->grid->runs[i].wall_s;
+	return steps->grid->n_runs ? sum / (double)steps->grid->n_runs
+				   : run_s(&steps->grid->plan, (double)steps->peer->rtt_ns / 1e9);
 }
 
-static size_t left(const struct sweep *sweep)
+static size_t left(const struct wr_sweep_steps *steps)
 {
-	size_t all = sweep->grid->n_cells * (size_t)sweep->grid->plan.repeats;
+	size_t all = steps->grid->n_cells * (size_t)steps->grid->plan.repeats;
 
-	return all > sweep->grid->n_runs ? all - sweep->grid->n_runs : 1;
+	return all > steps->grid->n_runs ? all - steps->grid->n_runs : 1;
+}
+
+int wr_sweep_measure(struct wr_sweep_steps *steps, size_t cell, size_t block, struct weir_err *err)
+{
+	if (!affords(steps, typical_s(steps)))
+		return 2;
+	if (steps->watch->begin)
+		steps->watch->begin(steps->watch->context, steps->grid, cell, left(steps), (double)left(steps) * typical_s(steps));
+	return run_cell(steps, cell, block, err);
 }
 
 /* Return: 0; 1 stopped by the user; 2 by the budget; -1. */
-static int block_run(struct sweep *sweep, size_t block, const uint32_t *order, size_t *n_measured, struct weir_err *err)
+static int block_run(struct wr_sweep_steps *steps, size_t block, const uint32_t *order, struct weir_err *err)
 {
-	struct wr_grid *grid = sweep->grid;
+	struct wr_grid *grid = steps->grid;
+	int rc = 0;
 
-	*n_measured = 0;
-	for (size_t i = 0; i < grid->n_cells; i++) {
-		int rc;
-
-		if (wr_grid_has(grid, order[i], block) || (block >= grid->plan.repeats && wr_sweep_narrow(grid, order[i])))
-			continue;
-		if (!affords(sweep, typical_s(sweep)))
-			return 2;
-		if (sweep->watch->begin)
-			sweep->watch->begin(sweep->watch->context, grid, order[i], left(sweep), (double)left(sweep) * typical_s(sweep));
-		rc = measure(sweep, order[i], block, err);
-		if (rc != 0)
-			return rc;
-		++*n_measured;
-		grid->n_blocks = block + 1 > grid->n_blocks ? block + 1 : grid->n_blocks;
-		if (sweep->watch->done)
-			sweep->watch->done(sweep->watch->context, grid);
+	for (size_t i = 0; i < grid->n_cells && rc == 0; i++) {
+		if (!wr_grid_has(grid, order[i], block) && (block < grid->plan.repeats || !wr_sweep_narrow(grid, order[i])))
+			rc = wr_sweep_measure(steps, order[i], block, err);
 	}
-	return 0;
+	return rc;
 }
 
 /* Return: as block_run. */
-static int blocks_run(struct sweep *sweep, struct weir_err *err)
+static int blocks_run(struct wr_sweep_steps *steps, struct weir_err *err)
 {
-	const struct wr_grid_plan *plan = &sweep->grid->plan;
-	wr_auto_free uint32_t *order = calloc(sweep->grid->n_cells, sizeof *order);
+	const struct wr_grid_plan *plan = &steps->grid->plan;
+	wr_auto_free uint32_t *order = calloc(steps->grid->n_cells, sizeof *order);
 	size_t n_blocks = plan->until_ratio > 0 && plan->repeats < MAX_BLOCKS ? MAX_BLOCKS : (size_t)plan->repeats;
 	int rc = 0;
 
 	if (!order)
 		return wr_err_memory(err, "order");
 	for (size_t block = 0; block < n_blocks && rc == 0; block++) {
-		size_t n_measured;
+		size_t n_before = steps->grid->n_runs;
 
-		wr_sweep_order(plan->seed, block, sweep->grid->n_cells, order);
-		rc = block_run(sweep, block, order, &n_measured, err);
-		if (rc == 0 && n_measured == 0 && block >= plan->repeats)
+		wr_sweep_order(plan->seed, block, steps->grid->n_cells, order);
+		rc = plan->staircase ? wr_sweep_stairs_block(steps, block, order, err) : block_run(steps, block, order, err);
+		if (rc == 0 && steps->grid->n_runs == n_before && block >= plan->repeats)
 			break;
-		if (rc == 0 && plan->until_ratio > 0 && block + 1 >= plan->repeats && wr_sweep_figures(sweep->grid, err) < 0)
+		if (rc == 0 && plan->until_ratio > 0 && block + 1 >= plan->repeats && wr_sweep_figures(steps->grid, err) < 0)
 			rc = -1;
 	}
 	return rc;
@@ -237,24 +241,24 @@ static double last_s(const struct wr_grid *grid)
 
 int wr_sweep(struct wr_peer *peer, struct wr_grid *grid, const struct wr_sweep_watch *watch, struct weir_err *err)
 {
-	struct sweep sweep = {.peer = peer, .grid = grid, .watch = watch};
+	struct wr_sweep_steps steps = {.peer = peer, .grid = grid, .watch = watch};
 	int rc;
 
-	sweep.began_ns = wr_clock_ns() - (int64_t)(1e9 * last_s(grid));
-	sweep.remembers = !wr_path_metrics_forget((const struct sockaddr *)&peer->address.storage);
+	steps.began_ns = wr_clock_ns() - (int64_t)(1e9 * last_s(grid));
+	steps.remembers = !wr_path_metrics_forget((const struct sockaddr *)&peer->address.storage);
 	for (size_t i = 0; i < grid->n_runs; i++)
 		grid->n_blocks = grid->runs[i].block + 1U > grid->n_blocks ? grid->runs[i].block + 1U : grid->n_blocks;
-	rc = blocks_run(&sweep, err);
+	rc = blocks_run(&steps, err);
 	grid->complete = rc == 0;
 	grid->n_notes = 0;
 	if (wr_sweep_figures(grid, rc < 0 ? NULL : err) < 0)
 		return -1;
-	if (sweep.remembers)
+	if (steps.remembers)
 		wr_grid_note(grid, "this kernel remembers paths (net.ipv4.tcp_no_metrics_save = 0) and only root may make it forget: "
 				   "runs may start from an earlier one's ssthresh");
-	for (size_t i = 0; i < WR_N_ELEMENTS(sweep.sizes); i++) {
-		if (sweep.sizes[i][0])
-			wr_grid_note(grid, "%s", sweep.sizes[i]);
+	for (size_t i = 0; i < WR_N_ELEMENTS(steps.sizes); i++) {
+		if (steps.sizes[i][0])
+			wr_grid_note(grid, "%s", steps.sizes[i]);
 	}
 	if (rc == 2)
 		wr_grid_note(grid, "the budget ended after %zu of %zu runs", grid->n_runs,

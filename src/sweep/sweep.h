@@ -33,6 +33,9 @@ int wr_sweep(struct wr_peer *peer, struct wr_grid *grid, const struct wr_sweep_w
 /* wr_sweep_expected_s - what the whole will take at most, from the plan alone. */
 double wr_sweep_expected_s(const struct wr_grid_plan *plan, size_t n_cells, double rtt_s);
 
+/* wr_sweep_stairs_check - whether @plan can be measured by staircase: one buffer axis. Return: 0; -1 usage. */
+int wr_sweep_stairs_check(const struct wr_grid_plan *plan, struct weir_err *err);
+
 /* wr_sweep_figures - cells, groups, knees and checks from grid->runs. Return: 0; -1 out of memory. */
 int wr_sweep_figures(struct wr_grid *grid, struct weir_err *err);
 

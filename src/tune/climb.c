@@ -12,15 +12,6 @@
 #include "base/units.h"
 #include "tune/tune.h"
 
-/* After a step the larger buffer's data must drain and the new window go round. */
-#define SETTLE_RTTS 4
-#define SETTLE_S 0.15
-#define MEASURE_RTTS 6
-#define MEASURE_S 0.5
-/* bbr's bandwidth filter holds ten round trips, a cycle of its gains is eight (net/ipv4/tcp_bbr.c). */
-#define BBR_SETTLE_RTTS 10
-#define BBR_MEASURE_RTTS 16
-
 #define STEP 1.5
 /* A step that brings less than this is not followed: the path is full. */
 #define FOLLOWS_RATIO 1.1
@@ -34,24 +25,12 @@ static bool is_bbr(const struct wr_tuner *tuner)
 
 double wr_tuner_settle_s(const struct wr_tuner *tuner)
 {
-	return fmax(SETTLE_S, SETTLE_RTTS * tuner->rtt_s) + (is_bbr(tuner) ? BBR_SETTLE_RTTS * tuner->rtt_s : 0);
+	return wr_stairs_settle_s(tuner->rtt_s, is_bbr(tuner));
 }
 
 double wr_tuner_measure_s(const struct wr_tuner *tuner)
 {
-	return fmax(MEASURE_S, (is_bbr(tuner) ? BBR_MEASURE_RTTS : MEASURE_RTTS) * tuner->rtt_s);
-}
-
-static struct wr_progress receiver_now(const struct wr_run *run)
-{
-	struct wr_progress now = run->far;
-
-	if (!run->plan.reverse)
-		return now;
-	now = (struct wr_progress){.t_ns = wr_run_now_ns(run)};
-	for (size_t i = 0; i < run->near.crew.n_streams; i++)
-		now.bytes += wr_end_run_bytes(&run->near, i);
-	return now;
+	return wr_stairs_measure_s(tuner->rtt_s, is_bbr(tuner));
 }
 
 int wr_tuner_wait(struct wr_tuner *tuner, struct wr_run *run, double seconds, struct weir_err *err)
@@ -61,7 +40,7 @@ int wr_tuner_wait(struct wr_tuner *tuner, struct wr_run *run, double seconds, st
 
 	do
 		rc = wr_run_wait(run, until, err);
-	while (rc == 1 && wr_tuner_within(tuner, receiver_now(run).bytes));
+	while (rc == 1 && wr_tuner_within(tuner, wr_stairs_received(run).bytes));
 	if (rc == 1 || rc == 3)
 		tuner->stopped = true;
 	return rc < 0 ? -1 : tuner->stopped;
@@ -77,16 +56,21 @@ double wr_tune_climb_seconds(const struct wr_tuner *tuner)
 	return ramp_s(tuner) + TYPICAL_STEPS * (wr_tuner_settle_s(tuner) + wr_tuner_measure_s(tuner));
 }
 
+static int wait(void *context, struct wr_run *run, double seconds, struct weir_err *err)
+{
+	return wr_tuner_wait(context, run, seconds, err);
+}
+
+struct wr_stairs wr_tuner_stairs(struct wr_tuner *tuner)
+{
+	return (struct wr_stairs){.bbr = is_bbr(tuner), .rtt_s = tuner->rtt_s, .wait = wait, .context = tuner};
+}
+
 int wr_tuner_rate(struct wr_tuner *tuner, struct wr_run *run, double *bps, struct weir_err *err)
 {
-	int rc = wr_tuner_wait(tuner, run, wr_tuner_settle_s(tuner), err);
-	struct wr_progress from = receiver_now(run), to;
+	struct wr_stairs stairs = wr_tuner_stairs(tuner);
 
-	if (rc == 0)
-		rc = wr_tuner_wait(tuner, run, wr_tuner_measure_s(tuner), err);
-	to = receiver_now(run);
-	*bps = to.t_ns > from.t_ns ? 8e9 * (double)(to.bytes - from.bytes) / (double)(to.t_ns - from.t_ns) : 0;
-	return rc;
+	return wr_stairs_rate(&stairs, run, bps, err);
 }
 
 static int climb(struct wr_tuner *tuner, struct wr_run *run, uint64_t most_bytes, struct wr_plateau *plateau,
@@ -154,7 +138,7 @@ int wr_tune_climb(struct wr_tuner *tuner, uint64_t first_bytes, uint64_t most_by
 		wr_run_abandon(&run);
 		return -1;
 	}
-	moved_bytes = receiver_now(&run).bytes;
+	moved_bytes = wr_stairs_received(&run).bytes;
 	if (wr_run_stop(&run, &evidence, err) < 0)
 		return -1;
 	read_end(tuner, plateau, &evidence);

@@ -6,7 +6,7 @@
 #ifndef WR_TUNE_TUNE_H
 #define WR_TUNE_TUNE_H
 
-#include "measure/measure.h"
+#include "measure/staircase.h"
 #include "model/tuning.h"
 
 /*
@@ -103,6 +103,9 @@ void wr_tuner_knob(struct wr_plan *plan, enum wr_knob knob, enum wr_side side, u
 
 /* wr_tuner_wait - let @run go on for @seconds. Return: 0; 1 stopped; -1. */
 int wr_tuner_wait(struct wr_tuner *tuner, struct wr_run *run, double seconds, struct weir_err *err);
+
+/* wr_tuner_stairs - how a staircase of this tuning waits; sizes and buffer are the caller's to add. */
+struct wr_stairs wr_tuner_stairs(struct wr_tuner *tuner);
 
 /* wr_tuner_rate - settle, then measure the receiver's rate of @run. Return: 0; 1 stopped; -1. */
 int wr_tuner_rate(struct wr_tuner *tuner, struct wr_run *run, double *bps, struct weir_err *err);

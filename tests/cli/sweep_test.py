@@ -109,6 +109,16 @@ def test_interrupted_stream_goes_on(server, tmp_path):
     assert [run["throughput_bps"] for run in outcome.json["runs"][:len(done)]] == [run["throughput_bps"] for run in done]
 
 
+def test_staircase(server):
+    """One connection for all sizes, one for unset, in each block; a size is what the live socket then had."""
+    result = weir("sweep", server.target, "-q", "--json", "--staircase", "--sndbuf", "64K,256K", "-b", "80mbit", "-t", "0.3",
+                  "--repeat", "2").json
+    schema.check_sweep(result)
+    assert result["complete"] and [cell["n"] for cell in result["cells"]] == [2, 2, 2]
+    for cell in result["cells"][1:]:
+        assert cell["sndbuf_eff_bytes"] == 2 * cell["sndbuf_req_bytes"]
+
+
 def test_budget_ends_in_time(server):
     outcome = sweep(server, "--json", "--sndbuf", "64K..1M", "--repeat", "100", "--budget", "2s")
     assert outcome.code == 0, outcome
@@ -122,6 +132,8 @@ def test_budget_ends_in_time(server):
     (["--cell", "nothing"], "--cell"), (["--format", "xml"], "--format"), (["--repeat", "0"], "--repeat"),
     (["--until", "3%", "--repeat", "3"], "--until"), (["--sndbuf", "1K..40K:+1K", "--rcvbuf", "1K..40K:+1K"], "1024 cells"),
     (["--plan", "/nonexistent"], "/nonexistent"), (["--plan", "/dev/null"], "no JSON"), (["-C", "a..b"], "no range"),
+    (["--staircase", "--sndbuf", "64K"], "two sizes"), (["--staircase", "--sndbuf", "1K,64K"], "4.5 KiB"),
+    (["--staircase", "--sndbuf", "8K,64K", "--rcvbuf", "8K"], "--rcvbuf"), (["--staircase", "-w", "8K,64K"], "--window"),
     (["--plan", "x", "--sndbuf", "1K"], "--sndbuf"), (["--far-read-rate", "1mbit", "--vary", "reverse"], "--far-read-rate"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
 def test_refusals(args, words):
