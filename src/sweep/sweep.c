@@ -242,13 +242,19 @@ static double last_s(const struct wr_grid *grid)
 int wr_sweep(struct wr_peer *peer, struct wr_grid *grid, const struct wr_sweep_watch *watch, struct weir_err *err)
 {
 	struct wr_sweep_steps steps = {.peer = peer, .grid = grid, .watch = watch};
+	struct weir_err problem = {0};
 	int rc;
 
 	steps.began_ns = wr_clock_ns() - (int64_t)(1e9 * last_s(grid));
 	steps.remembers = !wr_path_metrics_forget((const struct sockaddr *)&peer->address.storage);
 	for (size_t i = 0; i < grid->n_runs; i++)
 		grid->n_blocks = grid->runs[i].block + 1U > grid->n_blocks ? grid->runs[i].block + 1U : grid->n_blocks;
-	rc = blocks_run(&steps, err);
+	rc = blocks_run(&steps, &problem);
+	/* The user may stop it between two transfers as well. */
+	if (rc < 0 && problem.code == WEIR_ERR_INTERRUPTED)
+		rc = 1;
+	if (rc < 0 && err)
+		*err = problem;
 	grid->complete = rc == 0;
 	grid->n_notes = 0;
 	if (wr_sweep_figures(grid, rc < 0 ? NULL : err) < 0)
