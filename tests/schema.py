@@ -97,16 +97,16 @@ HEAD = {"version": words, "started": rfc3339, "duration_s": seconds, "complete":
                  "time_ns?": positive, "bytes?": positive, "length_bytes?": positive, "window_bytes?": natural,
                  "sndbuf_bytes?": natural, "rcvbuf_bytes?": natural, "far_sndbuf_bytes?": natural,
                  "far_rcvbuf_bytes?": natural, "congestion?": words, "bitrate_bps?": positive, "read_rate_bps?": positive,
-                 "far_read_rate_bps?": positive, "bind?": words, "cpu?": words}}
+                 "far_read_rate_bps?": positive, "bind?": words, "cpu?": words, "transport?": words}}
 END = {"host": words, "kernel": words, "sndbuf_req_bytes?": natural, "sndbuf_eff_bytes": positive,
-       "rcvbuf_req_bytes?": natural, "rcvbuf_eff_bytes": positive, "autotuning": {"snd": bool, "rcv": bool},
-       "congestion": words, "local": words, "ran_on_cpu?": natural, "cpu_ratio?": load, "other_cpu_ratio?": ratio,
+       "rcvbuf_req_bytes?": natural, "rcvbuf_eff_bytes?": positive, "autotuning": {"snd": bool, "rcv": bool},
+       "congestion?": words, "sndbuf_option?": words, "rcvbuf_option?": words, "local": words, "ran_on_cpu?": natural, "cpu_ratio?": load, "other_cpu_ratio?": ratio,
        "write_bytes?": positive, "tcp_rmem_max_bytes?": positive, "tcp_wmem_max_bytes?": positive,
        "rmem_max_bytes?": positive, "wmem_max_bytes?": positive}
 INTERVAL = {"start_s": seconds, "end_s": seconds, "throughput_bps": natural, "rtt_us?": natural, "cwnd_segs?": natural,
             "retrans_segs?": natural}
 RUN = {"schema": "weir.run/1", **HEAD, "command": "run",
-       "path": {"rtt_min_us": positive, "rtt_loaded_us": positive, "mss_bytes": positive},
+       "path": {"rtt_min_us?": positive, "rtt_loaded_us?": positive, "mss_bytes?": positive, "unmeasured?": words},
        "throughput_bps": positive, "steady": {"from_s": seconds, "to_s": seconds, "ramping": bool}, "bytes": positive,
        "streams": [{"id": positive, "bytes": natural, "throughput_bps": natural}], "intervals": [INTERVAL],
        "near": END, "far": END, "verdict": VERDICT}
@@ -172,7 +172,15 @@ def check_run(result):
     assert len(streams) == result["plan"]["parallel"]
     assert [stream["id"] for stream in streams] == list(range(1, len(streams) + 1))
     assert sum(stream["bytes"] for stream in streams) == result["bytes"]
-    assert result["path"]["rtt_loaded_us"] >= 0.9 * result["path"]["rtt_min_us"]
+    if result["plan"]["transport"] == "tcp":
+        assert result["path"].keys() == {"rtt_min_us", "rtt_loaded_us", "mss_bytes"}
+        assert result["path"]["rtt_loaded_us"] >= 0.9 * result["path"]["rtt_min_us"]
+        assert all(result[end][f"{side}buf_option"] == f"SO_{side.upper()}BUF"
+                   for end in ("near", "far") for side in ("snd", "rcv"))
+        assert all({"rcvbuf_eff_bytes", "congestion"} <= result[end].keys() for end in ("near", "far"))
+    else:
+        assert result["path"].keys() == {"unmeasured"}
+        assert not any("rtt_us" in interval for interval in intervals)
     assert intervals and intervals[0]["start_s"] == 0
     for before, after in zip(intervals, intervals[1:]):
         assert before["end_s"] == after["start_s"]

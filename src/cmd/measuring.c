@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "os/socket.h"
+#include "transport/transport.h"
 
 #define FIELD(field) offsetof(struct wr_measuring, field)
 
@@ -49,9 +50,9 @@ int wr_measuring_target(int argc, char **argv, int first, const char **target, s
 	return 0;
 }
 
-const char *wr_measuring_congestion(const struct wr_command *command)
+const char *wr_measuring_congestion(const struct wr_command *command, const char *target)
 {
-	const char *name = getenv("WEIR_CONGESTION");
+	const char *name = wr_transport_of_target(target)->tcp ? getenv("WEIR_CONGESTION") : NULL;
 	struct wr_socket_wish wish = {.sndbuf_bytes = WR_UNSET, .rcvbuf_bytes = WR_UNSET, .congestion = name};
 	wr_auto_fd int fd = name ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
 
@@ -65,6 +66,7 @@ const char *wr_measuring_congestion(const struct wr_command *command)
 int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *chosen, int argc, char **argv,
 		       const char **target)
 {
+	const struct wr_transport *transport;
 	struct weir_err err = {0};
 	int first, rc = wr_command_options(command, chosen, argc, argv, false, &first);
 
@@ -72,10 +74,12 @@ int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *ch
 		return rc;
 	chosen->plan.texts = NULL;
 	chosen->plan.force = false;
-	if (!chosen->plan.congestion)
-		chosen->plan.congestion = wr_measuring_congestion(command);
-	if (wr_measuring_target(argc, argv, first, target, &err) < 0 || wr_plan_finish(&chosen->plan, &err) < 0)
+	if (wr_measuring_target(argc, argv, first, target, &err) < 0 || wr_plan_finish(&chosen->plan, &err) < 0 ||
+	    wr_transport_choose(&transport, NULL, *target, &chosen->plan, &err) < 0)
 		return wr_command_fail(command, &err, chosen->json || chosen->json_stream);
+	chosen->plan.transport = transport->name;
+	if (!chosen->plan.congestion)
+		chosen->plan.congestion = wr_measuring_congestion(command, *target);
 	return 0;
 }
 

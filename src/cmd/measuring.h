@@ -35,7 +35,7 @@ int wr_measuring_target(int argc, char **argv, int first, const char **target, s
  * wr_measuring_congestion - what a lab pins, unless this user may not choose it: the lab runs its command as whoever
  * it is told to. Return: a name from the environment, or NULL; what is wrong with it was said.
  */
-const char *wr_measuring_congestion(const struct wr_command *command);
+const char *wr_measuring_congestion(const struct wr_command *command, const char *target);
 
 /* wr_measuring_flush - stdout to its end; says so when it can't be written (disk full). Return: 0; -1. */
 int wr_measuring_flush(const struct wr_command *command);

@@ -11,13 +11,18 @@
 
 struct serve_options {
 	struct wr_server_limits limits;
+	uint64_t port;
+	const char *unix_path;
 	bool quiet;
 };
 
 #define FIELD(field) offsetof(struct serve_options, field)
 
 static const struct wr_option options[] = {
-	{"port", 'p', WR_OPTION_COUNT, FIELD(limits.port), "PORT", "5201", 1, 65535, NULL, "port to listen on", NULL},
+	{"port", 'p', WR_OPTION_COUNT, FIELD(port), "PORT", NULL, 1, 65535, NULL,
+	 "TCP port to listen on (5201, unless only something else is asked for)", NULL},
+	{"unix", 0, WR_OPTION_TEXT, FIELD(unix_path), "PATH", NULL, 0, 0, NULL,
+	 "listen on a unix socket that this user alone may use", NULL},
 	{"max-sessions", 0, WR_OPTION_COUNT, FIELD(limits.max_sessions), "N", "64", 1, WR_MAX_SESSIONS, NULL,
 	 "clients at once", NULL},
 	{"max-streams", 0, WR_OPTION_COUNT, FIELD(limits.max_streams), "N", "128", 1, WR_MAX_STREAMS, NULL,
@@ -34,6 +39,27 @@ static const struct wr_option options[] = {
 	{0},
 };
 
+/* TCP alone, unless something else is asked for; then TCP too only by --port. */
+static int listen_all(struct wr_server *server, const struct serve_options *chosen, struct weir_err *err)
+{
+	uint64_t port = chosen->port;
+
+	if (port == WR_UNSET && !chosen->unix_path)
+		port = WR_DEFAULT_PORT;
+	if ((port != WR_UNSET && wr_server_listen(server, &wr_transport_tcp, NULL, (uint32_t)port, err) < 0) ||
+	    (chosen->unix_path && wr_server_listen(server, &wr_transport_unix, chosen->unix_path, 0, err) < 0))
+		return -1;
+	if (chosen->quiet)
+		return 0;
+	if (port != WR_UNSET)
+		fprintf(stderr, "weir serve: listening on port %llu; on the other host: weir tune THIS_HOST\n",
+			(unsigned long long)port);
+	if (chosen->unix_path)
+		fprintf(stderr, "weir serve: listening on unix:%s; on this host: weir run unix:%s\n", chosen->unix_path,
+			chosen->unix_path);
+	return 0;
+}
+
 static int run(int argc, char **argv)
 {
 	static struct wr_server server; /* a thread that does not end in time may still look at it */
@@ -49,11 +75,10 @@ static int run(int argc, char **argv)
 		return wr_command_fail(&wr_command_serve, &err, false);
 	}
 	wr_stop_catch();
-	if (wr_server_init(&server, &chosen.limits, chosen.quiet ? NULL : stderr, &err) < 0)
-		return wr_command_fail(&wr_command_serve, &err, false);
-	if (!chosen.quiet)
-		fprintf(stderr, "weir serve: listening on port %u; on the other host: weir tune THIS_HOST\n", server.port);
-	rc = wr_server_serve(&server, &wr_stop_signal, &err);
+	wr_server_init(&server, &chosen.limits, chosen.quiet ? NULL : stderr);
+	rc = listen_all(&server, &chosen, &err);
+	if (rc == 0)
+		rc = wr_server_serve(&server, &wr_stop_signal, &err);
 	wr_server_deinit(&server);
 	return rc < 0 ? wr_command_fail(&wr_command_serve, &err, false) : wr_stop_status();
 }

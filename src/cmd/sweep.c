@@ -13,6 +13,7 @@
 #include "os/clock.h"
 #include "report/sweep.h"
 #include "sweep/sweep.h"
+#include "transport/transport.h"
 
 /* What the callbacks of a sweep need. */
 struct showing {
@@ -126,6 +127,19 @@ static int check_names(const struct wr_sweep_choice *choice, struct weir_err *er
 	return 0;
 }
 
+/* What the data runs over, checked before the first run; as an axis it is part of the cells. */
+static int choose_transport(struct wr_grid *grid, const char *target, struct weir_err *err)
+{
+	const struct wr_transport *transport;
+
+	if (wr_grid_plan_axis(&grid->plan, "transport"))
+		return 0;
+	if (wr_transport_choose(&transport, NULL, target, &grid->plan.base, err) < 0)
+		return -1;
+	grid->plan.base.transport = transport->name;
+	return 0;
+}
+
 /* The grid and the target, from the options or from a file. Return: 0; -1. */
 static int prepare(const struct wr_sweep_choice *choice, int argc, char **argv, int first, struct wr_grid *grid, char *target,
 		   size_t n_target, struct weir_err *err)
@@ -143,7 +157,7 @@ static int prepare(const struct wr_sweep_choice *choice, int argc, char **argv, 
 		if (wr_sweep_plan(choice, plan, err) < 0)
 			return -1;
 		if (!plan->base.congestion && !wr_grid_plan_axis(plan, "congestion"))
-			plan->base.congestion = wr_measuring_congestion(&wr_command_sweep);
+			plan->base.congestion = wr_measuring_congestion(&wr_command_sweep, first < argc ? argv[first] : "");
 		if (wr_grid_init(grid, plan, err) < 0)
 			return -1;
 	}
@@ -154,7 +168,7 @@ static int prepare(const struct wr_sweep_choice *choice, int argc, char **argv, 
 			return -1;
 		snprintf(target, n_target, "%s", named);
 	}
-	return 0;
+	return choose_transport(grid, target, err);
 }
 
 static int run(int argc, char **argv)

@@ -159,6 +159,10 @@ static int check(struct tune_command *chosen, struct weir_err *err)
 		wr_err_set(err, WEIR_ERR_USAGE, "option", "--strategy %.40s: there is no such strategy", chosen->strategy);
 		return wr_err_hint(err, "staircase or grid");
 	}
+	if (!wr_plan_is_tcp(&chosen->measuring.plan)) {
+		wr_err_set(err, WEIR_ERR_USAGE, "target", "%s can't be tuned yet, only TCP", chosen->measuring.plan.transport);
+		return wr_err_hint(err, "weir sweep measures it: --sndbuf 16K,64K,256K,1M");
+	}
 	if (chosen->max_rate_bps != WR_UNSET && chosen->max_rate_bps / chosen->measuring.plan.streams < 1000)
 		return wr_err_set(err, WEIR_ERR_USAGE, "option", "--max-rate leaves less than 1 kbit/s to each of --parallel %llu",
 				  (unsigned long long)chosen->measuring.plan.streams);

@@ -11,12 +11,14 @@
  * @source: kernel file, RFC or measurement that the rule rests on
  * @companion: explains another cause; judged after the others and given what they found
  * @eval: fills side, share, confidence, ceiling and evidence of a zeroed finding. @found: what was found before.
- *	Return: 1 it holds; 0 it doesn't.
+ *	Return: 1 it holds; 0 it doesn't. NULL: it needs what only other connections have.
+ * @eval_plain: the same for a connection without tcp_info (unix, vsock, mem)
  */
 struct wr_cause {
 	const char *name, *summary, *source;
 	bool companion;
 	int (*eval)(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out);
+	int (*eval_plain)(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out);
 };
 
 /* Every cause, in the order of judging; NULL-ended. */

@@ -16,6 +16,8 @@
 
 /* Below this share a cause is not worth a line. */
 #define LEAST_SHARE 0.05
+/* From here on a buffer that is not the first cause is worth raising; a CPU that is used up leaves 0.1 at most. */
+#define WORTH_SHARE 0.15
 
 const struct wr_finding *wr_finding_find(const struct wr_verdict *verdict, const char *cause)
 {
@@ -40,8 +42,10 @@ static void judge(const struct wr_case *judged, struct wr_verdict *verdict)
 {
 	for (size_t i = 0; wr_causes[i] && verdict->n_causes < WR_MAX_FINDINGS; i++) {
 		struct wr_finding finding = {.cause = wr_causes[i]->name};
+		int (*eval)(const struct wr_case *, const struct wr_verdict *, struct wr_finding *) =
+			judged->tcp ? wr_causes[i]->eval : wr_causes[i]->eval_plain;
 
-		if (!wr_causes[i]->eval(judged, verdict, &finding))
+		if (!eval || !eval(judged, verdict, &finding))
 			continue;
 		if (!wr_causes[i]->companion)
 			fit_share(verdict, &finding);
@@ -84,6 +88,14 @@ static void sort(struct wr_verdict *verdict)
 	}
 }
 
+/* A thread works for most of the time and waits for the buffer in the rest, which a larger one would save. */
+static bool helps_too(const struct wr_verdict *verdict)
+{
+	const struct wr_finding *buffer = wr_finding_find(verdict, "sndbuf-limited");
+
+	return is(&verdict->causes[0], "cpu-limited") && buffer && buffer->share_ratio >= WORTH_SHARE;
+}
+
 /* Why no buffer would help with a cause, and what would: somebody else's program, or the path. */
 static void refuse(struct wr_verdict *verdict)
 {
@@ -109,7 +121,7 @@ static void refuse(struct wr_verdict *verdict)
 		 "measure at a quieter time, or find what else uses the path and the CPUs"},
 	};
 
-	if (verdict->n_causes == 0)
+	if (verdict->n_causes == 0 || helps_too(verdict))
 		return;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct wr_advice *advice;
@@ -133,7 +145,7 @@ static void summarize(const struct wr_case *judged, struct wr_verdict *verdict)
 
 	if (!first)
 		return;
-	if (is(first, "reader-limited") || is(first, "writer-limited") || is(first, "cpu-limited") || is(first, "unknown")) {
+	if (!judged->tcp || is(first, "reader-limited") || is(first, "writer-limited") || is(first, "cpu-limited") || is(first, "unknown")) {
 		snprintf(verdict->summary, sizeof verdict->summary, "%s%s%s, %.0f %% of the time; measured %s", first->cause,
 			 first->side == WR_SIDE_PATH ? "" : " on ", first->side == WR_SIDE_PATH ? "" : wr_side_name(first->side),
 			 100 * first->share_ratio, wr_rate_text(measured, f->goodput_bps));

@@ -99,6 +99,27 @@ static bool in_steady(const struct wr_evidence *evidence, const struct wr_sample
 	return sample->value[WR_M_T_NS] >= evidence->steady_from_ns && sample->value[WR_M_T_NS] <= evidence->steady_to_ns;
 }
 
+/* The mean of a metric over the steady samples of an end, NaN without any. */
+static double metric_mean(const struct wr_case *judged, const struct wr_end *end, enum wr_metric_id id)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < end->n_connections; i++) {
+		const struct wr_series *series = &end->connections[i].series;
+
+		for (size_t j = 0; j < series->n_samples; j++) {
+			const struct wr_sample *sample = &series->samples[j];
+
+			if (!in_steady(judged->evidence, sample) || sample->value[id] == WR_ABSENT)
+				continue;
+			sum += (double)sample->value[id];
+			n++;
+		}
+	}
+	return n ? sum / (double)n : NAN;
+}
+
 static int sums_init(struct sums *sums, const struct wr_case *judged, struct weir_err *err)
 {
 	size_t most = 1;
@@ -273,6 +294,17 @@ static void sender_state(struct wr_case *judged)
 	f->cwnd_growth_ratio = wr_sample_get(to, WR_M_CWND_SEGS, NAN) / wr_sample_get(from, WR_M_CWND_SEGS, NAN) - 1;
 }
 
+/* What is known of any connection. */
+static void plain_features(struct wr_case *judged)
+{
+	struct wr_features *f = &judged->features;
+
+	f->waited_ratio = delta_sum(judged, judged->sender, WR_M_BLOCKED_NS) / 1e9 / f->seconds /
+			  (double)judged->sender->n_connections;
+	f->queued_ratio = metric_mean(judged, judged->sender, WR_M_WMEM_BYTES) / f->sndbuf_eff_bytes;
+	f->unread_bytes = metric_mean(judged, judged->receiver, WR_M_UNREAD_BYTES);
+}
+
 /* The window share is seen by samples and by the kernel's own clock; the larger counts, at the network's cost. */
 static void settle_window_share(struct wr_features *f)
 {
@@ -301,6 +333,7 @@ int wr_case_init(struct wr_case *judged, const struct wr_evidence *evidence, str
 
 	memset(judged, 0, sizeof *judged);
 	judged->evidence = evidence;
+	judged->tcp = wr_plan_is_tcp(&evidence->plan);
 	judged->sender = wr_evidence_sender(evidence);
 	judged->receiver = wr_evidence_receiver(evidence);
 	judged->sender_side = evidence->plan.reverse ? WR_SIDE_FAR : WR_SIDE_NEAR;
@@ -317,5 +350,6 @@ int wr_case_init(struct wr_case *judged, const struct wr_evidence *evidence, str
 	busiest(judged, judged->receiver, &judged->features.receiver_cpu_ratio, &judged->features.receiver_wait_ratio);
 	receiver_features(judged);
 	settle_sndbuf_share(&judged->features);
+	plain_features(judged);
 	return 0;
 }

@@ -34,6 +34,8 @@ enum wr_stop { WR_STOP_WINDOW, WR_STOP_SNDBUF, WR_STOP_WRITER, WR_STOP_NETWORK, 
  * @ratio_valid: goodput x min RTT is enough bytes for R and the queue's ratio to mean something (not on loopback)
  * @path_full: whatever bound the sender, the path was full too (R rule)
  * @doubt: R can't tell
+ * @waited_ratio: share of the time that the writer waited for room, by its own clock
+ * @queued_ratio: mean memory of what was sent and not read / the send buffer; @unread_bytes: of it, payload (not TCP)
  */
 struct wr_features {
 	size_t n_samples;
@@ -43,6 +45,7 @@ struct wr_features {
 	double in_flight_bytes, in_flight_ratio, in_flight_low_ratio;
 	double cwnd_bytes, cwnd_growth_ratio, window_bytes, window_ratio, notsent_bytes, blocked_ratio;
 	double sndbuf_eff_bytes, rcvbuf_eff_bytes, wmem_queued_ratio;
+	double waited_ratio, queued_ratio, unread_bytes;
 	double rwnd_ratio, sndbuf_ratio, busy_ratio, cwnd_full_ratio;
 	double min_rtt_us, rtt_us, queue_ratio, queue_us;
 	double loss_ratio, timeouts, recovery_ratio;
@@ -51,8 +54,9 @@ struct wr_features {
 	bool slow_start, bbr, ratio_valid, path_full, doubt;
 };
 
-/* What a cause is judged on. */
+/* What a cause is judged on. @tcp: with tcp_info; without it only waiting, queues and CPU time are known. */
 struct wr_case {
+	bool tcp;
 	const struct wr_evidence *evidence;
 	const struct wr_end *sender, *receiver;
 	enum wr_side sender_side, receiver_side;

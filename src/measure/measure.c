@@ -245,6 +245,12 @@ static void streams_fill(const struct wr_evidence *evidence, struct wr_result *r
 	}
 }
 
+/* What is 0 was not to be had. */
+static double known(double value)
+{
+	return value > 0 ? value : NAN;
+}
+
 int wr_measure_result(const struct wr_evidence *evidence, struct wr_result *result, struct weir_err *err)
 {
 	const struct wr_end *sender = wr_evidence_sender(evidence);
@@ -258,9 +264,9 @@ int wr_measure_result(const struct wr_evidence *evidence, struct wr_result *resu
 	}
 	total_trim(&total, &evidence->plan);
 	result->throughput_bps = evidence->steady_bps;
-	result->rtt_min_us = evidence_min_rtt_us(evidence);
+	result->rtt_min_us = known(evidence_min_rtt_us(evidence));
 	result->rtt_loaded_us = wr_measure_rtt_us(evidence, from, to);
-	result->mss_bytes = sender->n_connections ? (double)sender->connections[0].mss_bytes : 0;
+	result->mss_bytes = known(sender->n_connections ? (double)sender->connections[0].mss_bytes : 0);
 	result->cpu_ratio_near = cpu_ratio(&evidence->near, from, to);
 	result->cpu_ratio_far = cpu_ratio(&evidence->far, from, to);
 	intervals_fill(evidence, &total, result);
@@ -299,7 +305,7 @@ static void near_sender(const struct wr_run *run, struct ticker *ticker, struct 
 	for (size_t i = 0; i < run->near.crew.n_streams; i++) {
 		struct wr_sample sample;
 
-		wr_socket_sample(run->near.crew.streams[i].fd, &sample);
+		run->near.transport->sample(&run->near.crew.streams[i].channel, &sample);
 		interval->rtt_us = fmax(interval->rtt_us, wr_sample_get(&sample, WR_M_RTT_US, 0));
 		interval->cwnd_segs += wr_sample_get(&sample, WR_M_CWND_SEGS, 0);
 		retrans += wr_sample_get(&sample, WR_M_TOTAL_RETRANS_SEGS, 0);

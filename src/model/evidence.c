@@ -37,6 +37,8 @@ static const struct field connection_fields[] = {
 	ROW(wr_connection, FIELD_TEXT, congestion),
 	ROW(wr_connection, FIELD_TEXT, local),
 	ROW(wr_connection, FIELD_TEXT, peer),
+	ROW(wr_connection, FIELD_TEXT, sndbuf_option),
+	ROW(wr_connection, FIELD_TEXT, rcvbuf_option),
 	{NULL, 0, 0, 0},
 };
 

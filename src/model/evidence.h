@@ -17,13 +17,14 @@
  *
  * @sndbuf_eff_bytes, @rcvbuf_eff_bytes: getsockopt's answer right after the options were set
  * @snd_autotuning, @rcv_autotuning: the kernel may still resize it (SO_BUF_LOCK, 5.15)
+ * @sndbuf_option, @rcvbuf_option: what the sizes were set with, "" where nothing bounds that side
  * @ran_on_cpu: where the thread ended, -1 unknown
  */
 struct wr_connection {
 	uint64_t sndbuf_req_bytes, sndbuf_eff_bytes, rcvbuf_req_bytes, rcvbuf_eff_bytes;
 	bool snd_autotuning, rcv_autotuning, nodelay;
 	int64_t mss_bytes, ran_on_cpu;
-	char congestion[16], local[WR_NAME_TEXT], peer[WR_NAME_TEXT];
+	char congestion[16], local[WR_NAME_TEXT], peer[WR_NAME_TEXT], sndbuf_option[32], rcvbuf_option[32];
 	struct wr_series series;
 };
 

@@ -54,6 +54,8 @@
 	X(RCV_SSTHRESH_BYTES, "rcv_ssthresh_bytes", "present limit of the advertised window", "tcpi_rcv_ssthresh") \
 	X(RMEM_BYTES, "rmem_bytes", "kernel memory of the receive queue", "SO_MEMINFO rmem_alloc")                \
 	X(RCVBUF_BYTES, "rcvbuf_bytes", "effective receive buffer", "SO_MEMINFO rcvbuf")                          \
+	X(WMEM_BYTES, "wmem_bytes", "kernel memory of what was sent and not yet read or freed", "SO_MEMINFO wmem_alloc") \
+	X(UNREAD_BYTES, "unread_bytes", "payload that the program has not read yet", "SIOCINQ (not TCP)")         \
 	X(WMEM_QUEUED_BYTES, "wmem_queued_bytes", "kernel memory of the send queue", "SO_MEMINFO wmem_queued")    \
 	X(SNDBUF_BYTES, "sndbuf_bytes", "effective send buffer", "SO_MEMINFO sndbuf")                             \
 	X(DROPS, "drops", "packets dropped at this socket so far", "SO_MEMINFO drops")

@@ -57,6 +57,8 @@ const struct wr_option wr_plan_options[] = {
 	 "CPUs of the two ends' threads, or none (local and lab runs: 0,1)", NULL},
 	{"write-exact", 0, WR_OPTION_FLAG, FIELD(write_exact), NULL, NULL, 0, 0, NULL,
 	 "never cut --length to whole segments", NULL},
+	{"transport", 0, WR_OPTION_TEXT, FIELD(transport), "NAME", NULL, 0, 0, NULL,
+	 "what the data runs over (what TARGET says; weir list transports)", NULL},
 	{0},
 };
 
@@ -108,6 +110,11 @@ int wr_plan_finish(struct wr_plan *plan, struct weir_err *err)
 		return wr_err_hint(err, "write it like --cpu 0,1");
 	}
 	return 0;
+}
+
+bool wr_plan_is_tcp(const struct wr_plan *plan)
+{
+	return !plan->transport || strcmp(plan->transport, "tcp") == 0;
 }
 
 void wr_plan_deinit(struct wr_plan *plan)

@@ -20,6 +20,7 @@
  *
  * @len_bytes: size of one write; WR_UNSET: 128 KiB, cut to whole segments
  * @write_exact: keep @len_bytes even if it is not a multiple of the MSS
+ * @transport: what the data runs over, a row of wr_transports; NULL is that of the target, and tcp in old evidence
  * @force: use SO_*BUFFORCE where privileged (only weir tune asks for that)
  * @forget: drop what the sender's kernel remembers of the path before each connection
  */
@@ -28,7 +29,7 @@ struct wr_plan {
 	uint64_t port, streams, len_bytes, bytes, duration_ns, interval_ns, connect_timeout_ns;
 	uint64_t sndbuf_bytes, rcvbuf_bytes, far_sndbuf_bytes, far_rcvbuf_bytes, window_bytes;
 	uint64_t write_bps, read_bps, far_read_bps;
-	const char *congestion, *bind, *cpu;
+	const char *congestion, *bind, *cpu, *transport;
 	json_t *texts;
 };
 
@@ -39,6 +40,9 @@ extern const struct wr_option wr_plan_options[];
 int wr_plan_finish(struct wr_plan *plan, struct weir_err *err);
 
 void wr_plan_deinit(struct wr_plan *plan);
+
+/* wr_plan_is_tcp - whether the data runs over TCP, so that there is tcp_info to judge it by. */
+bool wr_plan_is_tcp(const struct wr_plan *plan);
 
 /* Requested buffers of an end, by role: @far picks the side. */
 uint64_t wr_plan_sndbuf(const struct wr_plan *plan, bool far);

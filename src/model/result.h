@@ -13,6 +13,8 @@ struct wr_interval {
 };
 
 /*
+ * NaN: not to be had.
+ *
  * @throughput_bps: over the steady interval; over the whole run when there was none
  * @bytes: read by the receiver in the whole run
  * @rtt_min_us: smallest round trip that the sender or the idle control connection saw

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Socket options and counters of one TCP socket: asked for, read back, sampled. Linux fills it in
- * os/linux/socket.c.
+ * Socket options and counters of one socket: asked for, read back, sampled; of TCP, and of kinds that have no tcp_info.
+ * Linux fills it in os/linux/socket.c.
  */
 #ifndef WR_OS_SOCKET_H
 #define WR_OS_SOCKET_H
 
 #include "model/evidence.h"
 
-/* What to ask of a socket before it connects or listens; WR_UNSET and NULL leave the kernel's choice. */
+/* What to ask of a socket before it connects or listens; WR_UNSET and NULL leave the kernel's choice. @reader: it only reads. */
 struct wr_socket_wish {
 	uint64_t sndbuf_bytes, rcvbuf_bytes;
-	bool force, nodelay;
+	bool force, nodelay, reader;
 	const char *congestion;
 };
 
@@ -37,6 +37,13 @@ void wr_socket_describe(int fd, const struct wr_socket_wish *wish, struct wr_con
 
 /* wr_socket_sample - the TCP and memory metrics of @fd; what the kernel doesn't have becomes WR_ABSENT. */
 void wr_socket_sample(int fd, struct wr_sample *sample);
+
+/*
+ * wr_socket_describe_plain, wr_socket_sample_plain - the same of a socket without tcp_info: its send buffer, the memory
+ * charged to it, and what its reader has not read (SIOCINQ, left out where it tells of @one_message only)
+ */
+void wr_socket_describe_plain(int fd, const struct wr_socket_wish *wish, struct wr_connection *connection);
+void wr_socket_sample_plain(int fd, bool one_message, struct wr_sample *sample);
 
 /* wr_socket_rtt_ns - the smallest round trip seen on a connected TCP socket, 0 unknown. */
 int64_t wr_socket_rtt_ns(int fd);

@@ -70,59 +70,6 @@ void wr_token_random(char token[WR_TOKEN_TEXT])
 	token[sizeof noise] = '\0';
 }
 
-/* Return: 1 ready; 0 the deadline passed; -1 a signal or a failure. */
-static int wait_for(int fd, short events, int64_t until_ns)
-{
-	struct pollfd wait = {.fd = fd, .events = events};
-	int64_t left = until_ns - wr_clock_ns();
-	struct timespec timeout;
-
-	if (left < 0)
-		left = 0;
-	timeout = (struct timespec){.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
-	return ppoll(&wait, 1, &timeout, NULL);
-}
-
-int wr_bytes_send(int fd, const void *bytes, size_t n, int64_t timeout_ns)
-{
-	int64_t until = wr_clock_ns() + timeout_ns;
-	size_t sent = 0;
-
-	while (sent < n) {
-		ssize_t rc = send(fd, (const char *)bytes + sent, n - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-		if (rc > 0)
-			sent += (size_t)rc;
-		else if (errno != EAGAIN && errno != EINTR)
-			return -1;
-		else if (wait_for(fd, POLLOUT, until) == 0) {
-			errno = ETIMEDOUT;
-			return -1;
-		}
-	}
-	return 0;
-}
-
-int wr_bytes_receive(int fd, void *bytes, size_t n, int64_t timeout_ns)
-{
-	int64_t until = wr_clock_ns() + timeout_ns;
-	size_t got = 0;
-
-	while (got < n) {
-		ssize_t rc = recv(fd, (char *)bytes + got, n - got, MSG_DONTWAIT);
-
-		if (rc > 0)
-			got += (size_t)rc;
-		else if (rc == 0 || (errno != EAGAIN && errno != EINTR))
-			return -1;
-		else if (wait_for(fd, POLLIN, until) == 0) {
-			errno = ETIMEDOUT;
-			return -1;
-		}
-	}
-	return 0;
-}
-
 void wr_control_init(struct wr_control *control, int fd, const char *peer, size_t max_message_bytes)
 {
 	int one = 1;
@@ -237,7 +184,7 @@ int wr_control_receive(struct wr_control *control, int64_t timeout_ns, json_t **
 				   n < 0 ? ": " : "", n < 0 ? strerror(errno) : "");
 			return wr_err_hint(err, "it may have died, been stopped, or be no weir server");
 		}
-		if (wait_for(control->fd, POLLIN, until) <= 0)
+		if (wr_fd_wait(control->fd, POLLIN, until) <= 0)
 			return 1;
 	}
 }

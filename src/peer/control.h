@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 
+#include "transport/channel.h"
 #include "weir/err.h"
 
 /* 36 characters of [a-z0-9-] and NUL: "weir1", the kind, two hex digits of the stream, 28 of the session's token. */
@@ -66,9 +67,5 @@ int wr_control_receive(struct wr_control *control, int64_t timeout_ns, json_t **
 
 /* wr_control_op - the "op" of a message, "" without one. */
 const char *wr_control_op(const json_t *message);
-
-/* wr_bytes_send, wr_bytes_receive - exactly @n bytes on a blocking or non-blocking socket. Return: 0; -1. */
-int wr_bytes_send(int fd, const void *bytes, size_t n, int64_t timeout_ns);
-int wr_bytes_receive(int fd, void *bytes, size_t n, int64_t timeout_ns);
 
 #endif

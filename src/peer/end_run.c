@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/units.h"
 #include "os/clock.h"
 
 #define DEFAULT_IO_BYTES 131072
@@ -37,9 +38,11 @@ static uint64_t plan_pace(const struct wr_plan *plan, bool far, bool sender)
 	return far ? plan->far_read_bps : plan->read_bps;
 }
 
-int wr_end_run_init(struct wr_end_run *run, const struct wr_plan *plan, bool far, struct weir_err *err)
+int wr_end_run_init(struct wr_end_run *run, const struct wr_transport *transport, const struct wr_plan *plan, bool far,
+		    struct weir_err *err)
 {
 	memset(run, 0, sizeof *run);
+	run->transport = transport;
 	run->far = far;
 	run->sender = far == plan->reverse;
 	run->wish = (struct wr_socket_wish){
@@ -47,6 +50,7 @@ int wr_end_run_init(struct wr_end_run *run, const struct wr_plan *plan, bool far
 		.rcvbuf_bytes = wr_plan_rcvbuf(plan, far),
 		.force = plan->force,
 		.nodelay = plan->nodelay,
+		.reader = !run->sender,
 		.congestion = plan->congestion,
 	};
 	if (wr_end_init(&run->end, plan->streams, err) < 0 || wr_crew_init(&run->crew, plan->streams, err) < 0)
@@ -79,29 +83,59 @@ static uint64_t write_bytes(const struct wr_plan *plan, int64_t mss_bytes)
 	return plan->write_exact || mss == 0 || asked < mss ? asked : asked / mss * mss;
 }
 
-/* A slow reader reads a little often, so that its pace and not its chunk shows. */
-static uint64_t read_bytes(const struct wr_plan *plan, uint64_t pace_bps)
+/* A slow reader reads a little often, so that its pace and not its chunk shows. What doesn't fit of a message is lost. */
+static uint64_t read_bytes(const struct wr_plan *plan, uint64_t pace_bps, bool messages)
 {
 	uint64_t room = plan->len_bytes != WR_UNSET && plan->len_bytes > DEFAULT_IO_BYTES ? plan->len_bytes
 											  : DEFAULT_IO_BYTES;
 	uint64_t in_10_ms = pace_bps / 800;
 
+	if (messages)
+		return room;
 	room = room > MAX_READ_BYTES ? MAX_READ_BYTES : room;
 	if (pace_bps == WR_UNSET || in_10_ms > room)
 		return room;
 	return in_10_ms > 1024 ? in_10_ms : 1024;
 }
 
-void wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t index, int fd)
+/* Messages as large as the transport takes, unless a size was asked for: that one, or not at all. */
+static int check_message(const struct wr_end_run *run, const struct wr_plan *plan, struct wr_stream *stream,
+			 struct weir_err *err)
+{
+	uint64_t most = run->transport->largest(&stream->channel, wr_plan_rcvbuf(plan, !run->far));
+	char asked[WR_UNIT_TEXT];
+
+	if (stream->io_bytes <= most)
+		return 0;
+	if (plan->len_bytes == WR_UNSET) {
+		stream->io_bytes = most;
+		return 0;
+	}
+	wr_err_set(err, WEIR_ERR_USAGE, "message", "%s takes messages of up to %llu bytes with these buffers, --length asks for %s",
+		   run->transport->name, (unsigned long long)most, wr_size_text(asked, (double)plan->len_bytes));
+	return wr_err_hint(err, "a smaller --length, or larger buffers");
+}
+
+int wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t index, struct wr_channel channel,
+		     struct weir_err *err)
 {
 	struct wr_stream *stream = &run->crew.streams[index];
 	struct wr_connection *connection = &run->end.connections[index];
+	const struct wr_transport *transport = run->transport;
 
-	stream->fd = fd;
-	wr_socket_describe(fd, &run->wish, connection);
-	stream->io_bytes = run->sender ? write_bytes(plan, connection->mss_bytes) : read_bytes(plan, stream->pace_bps);
-	if (run->sender)
-		run->end.write_bytes = (int64_t)stream->io_bytes;
+	stream->channel = channel;
+	transport->describe(&stream->channel, &run->wish, connection);
+	snprintf(connection->sndbuf_option, sizeof connection->sndbuf_option, "%s", transport->sndbuf ? transport->sndbuf : "");
+	snprintf(connection->rcvbuf_option, sizeof connection->rcvbuf_option, "%s", transport->rcvbuf ? transport->rcvbuf : "");
+	if (!run->sender) {
+		stream->io_bytes = read_bytes(plan, stream->pace_bps, transport->messages);
+		return 0;
+	}
+	stream->io_bytes = write_bytes(plan, connection->mss_bytes);
+	if (transport->largest && check_message(run, plan, stream, err) < 0)
+		return -1;
+	run->end.write_bytes = (int64_t)stream->io_bytes;
+	return 0;
 }
 
 int wr_end_run_spawn(struct wr_end_run *run, struct weir_err *err)
@@ -113,7 +147,7 @@ int wr_end_run_go(struct wr_end_run *run, struct weir_err *err)
 {
 	wr_host_read(&run->before);
 	wr_crew_go(&run->crew);
-	return wr_sampler_start(&run->sampler, &run->crew, &run->end, err);
+	return wr_sampler_start(&run->sampler, run->transport, &run->crew, &run->end, err);
 }
 
 int wr_end_run_resize(struct wr_end_run *run, bool receive, uint64_t bytes, uint64_t *eff_bytes, struct weir_err *err)
@@ -121,11 +155,13 @@ int wr_end_run_resize(struct wr_end_run *run, bool receive, uint64_t bytes, uint
 	struct wr_connection now = {0};
 
 	for (size_t i = 0; i < run->crew.n_streams; i++) {
-		int fd = run->crew.streams[i].fd;
+		const struct wr_channel *channel = &run->crew.streams[i].channel;
 
-		if (wr_socket_resize(fd, receive, bytes, run->wish.force, err) < 0)
+		if (!run->transport->tcp)
+			return wr_err_set(err, WEIR_ERR_USAGE, "set", "only TCP's buffers are changed during a transfer");
+		if (wr_socket_resize(channel->fd, receive, bytes, run->wish.force, err) < 0)
 			return -1;
-		wr_socket_describe(fd, &run->wish, &now);
+		run->transport->describe(channel, &run->wish, &now);
 	}
 	*eff_bytes = receive ? now.rcvbuf_eff_bytes : now.sndbuf_eff_bytes;
 	return 0;

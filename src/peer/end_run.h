@@ -10,9 +10,11 @@
 #include "os/host.h"
 #include "os/socket.h"
 #include "probe/sampler.h"
+#include "transport/transport.h"
 #include "workload/crew.h"
 
 struct wr_end_run {
+	const struct wr_transport *transport;
 	struct wr_crew crew;
 	struct wr_sampler sampler;
 	struct wr_end end;
@@ -21,11 +23,16 @@ struct wr_end_run {
 	bool far, sender;
 };
 
-/* wr_end_run_init - @far: which end of @plan this is. Return: 0; -1. */
-int wr_end_run_init(struct wr_end_run *run, const struct wr_plan *plan, bool far, struct weir_err *err);
+/* wr_end_run_init - @far: which end of @plan, which runs over @transport, this is. Return: 0; -1. */
+int wr_end_run_init(struct wr_end_run *run, const struct wr_transport *transport, const struct wr_plan *plan, bool far,
+		    struct weir_err *err);
 
-/* wr_end_run_adopt - give stream @index its connected socket. */
-void wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t index, int fd);
+/*
+ * wr_end_run_adopt - give stream @index its connection, whatever comes of it
+ * Return: 0; -1 (WEIR_ERR_USAGE) its messages would be larger than the transport takes.
+ */
+int wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t index, struct wr_channel channel,
+		     struct weir_err *err);
 
 /* wr_end_run_spawn - threads at the gate. Return: 0; -1. */
 int wr_end_run_spawn(struct wr_end_run *run, struct weir_err *err);

@@ -24,40 +24,6 @@
 #define MAX_REPLY_BYTES (64U << 20)
 #define MAX_ADDRESSES 8
 
-/* "host", "host:port", "[v6]:port", "v6" into host and port. */
-static int target_split(const char *target, uint16_t default_port, char *host, size_t n_host, uint16_t *port,
-			struct weir_err *err)
-{
-	const char *colon = strrchr(target, ':'), *end = target + strlen(target), *start = target;
-	char *rest;
-	unsigned long number;
-
-	*port = default_port;
-	if (target[0] == '[') {
-		start = target + 1;
-		end = strchr(target, ']');
-		if (!end || (end[1] != '\0' && end[1] != ':'))
-			return wr_err_set(err, WEIR_ERR_USAGE, "target", "'%.100s' is not [ADDRESS]:PORT", target);
-		colon = end[1] == ':' ? end + 1 : NULL;
-	} else if (colon && strchr(target, ':') != colon) {
-		colon = NULL; /* a bare IPv6 address */
-	}
-	if (colon) {
-		number = strtoul(colon + 1, &rest, 10);
-		if (colon[1] < '0' || colon[1] > '9' || *rest || number < 1 || number > 65535)
-			return wr_err_set(err, WEIR_ERR_USAGE, "target", "'%.100s' has no port from 1 to 65535 after the colon",
-					  target);
-		*port = (uint16_t)number;
-		if (target[0] != '[')
-			end = colon;
-	}
-	if (end == start || (size_t)(end - start) >= n_host)
-		return wr_err_set(err, WEIR_ERR_USAGE, "target", "'%.100s' names no host", target);
-	memcpy(host, start, (size_t)(end - start));
-	host[end - start] = '\0';
-	return 0;
-}
-
 static bool stopped(const struct wr_peer *peer)
 {
 	return peer->stop && *peer->stop;
@@ -172,14 +138,18 @@ static int connect_any(struct wr_peer *peer, const struct wr_address *addresses,
 {
 	struct weir_err failure = {0};
 	int64_t until = wr_clock_ns() + peer->connect_timeout_ns;
+	char cookie[WR_COOKIE_BYTES];
 
+	wr_cookie_make(cookie, WR_COOKIE_CONTROL, 0, peer->token);
 	for (size_t i = 0; i < n_addresses; i++) {
 		/* One deadline for all addresses; the last ones still get a try. */
 		int64_t left = until - wr_clock_ns(), least = peer->connect_timeout_ns / 8;
+		struct wr_opening opening = {.bind = plan->bind, .timeout_ns = left > least ? left : least,
+					     .greeting = cookie, .n_greeting = sizeof cookie};
+		struct wr_channel channel = WR_CHANNEL_NONE;
 		char name[WR_NAME_TEXT], shown[160];
-		int fd;
 
-		if (wr_tcp_connect(&fd, &addresses[i], NULL, plan->bind, left > least ? left : least, &failure) < 0) {
+		if (addresses[i].transport->connect(&channel, &addresses[i], &opening, &failure) < 0) {
 			if (stopped(peer))
 				return interrupted(peer, err);
 			/* That --bind is of the other family says less than why its own family failed. */
@@ -193,18 +163,33 @@ static int connect_any(struct wr_peer *peer, const struct wr_address *addresses,
 			snprintf(shown, sizeof shown, "%s", name);
 		else
 			snprintf(shown, sizeof shown, "%s (%s)", peer->target, name);
-		wr_control_init(&peer->control, fd, shown, MAX_REPLY_BYTES);
+		wr_control_init(&peer->control, channel.fd, shown, MAX_REPLY_BYTES);
 		return 0;
 	}
 	return -1;
+}
+
+/* What the target says, as addresses of the transport that carries control; far is started where it names none. */
+static int addresses_find(struct wr_peer *peer, const char *target, const struct wr_plan *plan,
+			  struct wr_address *addresses, size_t *n, struct weir_err *err)
+{
+	const struct wr_transport *transport;
+	const char *rest;
+	int rc;
+
+	if (wr_transport_choose(&transport, &rest, target, plan, err) < 0 || (transport->check && transport->check(err) < 0))
+		return -1;
+	rc = transport->control->resolve(addresses, MAX_ADDRESSES, n, rest, plan, err);
+	if (rc <= 0)
+		return rc;
+	*n = 1;
+	return wr_beside_start(&peer->beside, transport->control, &addresses[0], err);
 }
 
 int wr_peer_open(struct wr_peer *peer, const char *target, const struct wr_plan *plan,
 		 const volatile sig_atomic_t *stop, struct weir_err *err)
 {
 	struct wr_address addresses[MAX_ADDRESSES];
-	char host[256], cookie[WR_COOKIE_BYTES];
-	uint16_t port;
 	size_t n;
 
 	memset(peer, 0, sizeof *peer);
@@ -212,28 +197,21 @@ int wr_peer_open(struct wr_peer *peer, const char *target, const struct wr_plan 
 	peer->stop = stop;
 	peer->connect_timeout_ns = (int64_t)plan->connect_timeout_ns;
 	snprintf(peer->target, sizeof peer->target, "%.63s", target);
-	if (target_split(target, plan->port == WR_UNSET ? WR_DEFAULT_PORT : (uint16_t)plan->port, host, sizeof host, &port,
-			 err) < 0 ||
-	    wr_tcp_resolve(host, port, plan->v4 ? AF_INET : plan->v6 ? AF_INET6 : AF_UNSPEC, addresses, MAX_ADDRESSES, &n,
-			   err) < 0 ||
-	    connect_any(peer, addresses, n, plan, err) < 0)
-		return -1;
-	peer->local = wr_address_is_local(&peer->address) || wr_lab_here();
 	wr_token_random(peer->token);
-	wr_cookie_make(cookie, WR_COOKIE_CONTROL, 0, peer->token);
-	if (wr_bytes_send(peer->control.fd, cookie, sizeof cookie, REPLY_NS) < 0)
-		wr_err_errno(err, WEIR_ERR_PEER, "control", errno, "the connection to %s broke", peer->control.peer);
-	else if (take_hello(peer, err) == 0) {
-		peer->rtt_ns = wr_socket_rtt_ns(peer->control.fd);
-		return 0;
+	if (addresses_find(peer, target, plan, addresses, &n, err) < 0 || connect_any(peer, addresses, n, plan, err) < 0 ||
+	    take_hello(peer, err) < 0) {
+		wr_peer_close(peer);
+		return -1;
 	}
-	wr_peer_close(peer);
-	return -1;
+	peer->local = wr_address_is_local(&peer->address) || wr_lab_here();
+	peer->rtt_ns = wr_socket_rtt_ns(peer->control.fd);
+	return 0;
 }
 
 void wr_peer_close(struct wr_peer *peer)
 {
 	wr_control_deinit(&peer->control);
+	wr_beside_end(&peer->beside);
 	wr_end_deinit(&peer->host);
 }
 
@@ -248,46 +226,49 @@ int wr_peer_sysctl(struct wr_peer *peer, const char *key, const char *value, str
 	return 0;
 }
 
-static int connect_streams(struct wr_run *run, uint16_t port, struct weir_err *err)
+static int connect_streams(struct wr_run *run, uint32_t port, struct weir_err *err)
 {
+	const struct wr_transport *transport = run->near.transport;
 	struct wr_address address = run->peer->address;
+	char cookie[WR_COOKIE_BYTES];
+	struct wr_opening opening = {.wish = &run->near.wish, .bind = run->plan.bind,
+				     .timeout_ns = run->peer->connect_timeout_ns, .greeting = cookie,
+				     .n_greeting = sizeof cookie};
 
-	wr_address_set_port(&address, port);
+	if (transport->set_port)
+		transport->set_port(&address, port);
 	for (size_t i = 0; i < run->plan.streams; i++) {
-		char cookie[WR_COOKIE_BYTES];
-		int fd;
+		struct wr_channel channel = WR_CHANNEL_NONE;
 
-		if (wr_tcp_connect(&fd, &address, &run->near.wish, run->plan.bind, run->peer->connect_timeout_ns, err) < 0) {
+		wr_cookie_make(cookie, WR_COOKIE_DATA, (unsigned int)i, run->peer->token);
+		if (transport->connect(&channel, &address, &opening, err) < 0) {
 			if (err && err->code == WEIR_ERR_PEER && port != wr_address_port(&run->peer->address))
 				wr_err_hint(err, "data connection %zu of %llu: far's buffers need a port of their own; "
 						 "is a firewall between?", i + 1, (unsigned long long)run->plan.streams);
 			return -1;
 		}
-		wr_cookie_make(cookie, WR_COOKIE_DATA, (unsigned int)i, run->peer->token);
-		wr_end_run_adopt(&run->near, &run->plan, i, fd);
-		if (wr_bytes_send(fd, cookie, sizeof cookie, REPLY_NS) < 0)
-			return wr_err_errno(err, WEIR_ERR_PEER, "connect", errno, "data connection %zu to %s broke", i + 1,
-					    run->peer->control.peer);
+		if (wr_end_run_adopt(&run->near, &run->plan, i, channel, err) < 0)
+			return -1;
 	}
 	return 0;
 }
 
-static int start(struct wr_run *run, struct weir_err *err)
+static int start(struct wr_run *run, const struct wr_transport *transport, struct weir_err *err)
 {
 	json_t *reply;
 	json_int_t port;
 
-	if (run->plan.forget && !run->plan.reverse)
+	if (run->plan.forget && !run->plan.reverse && transport->tcp)
 		(void)wr_path_metrics_forget((const struct sockaddr *)&run->peer->address.storage);
-	if (wr_end_run_init(&run->near, &run->plan, false, err) < 0 ||
+	if (wr_end_run_init(&run->near, transport, &run->plan, false, err) < 0 ||
 	    request(run->peer, json_pack("{s:s,s:o}", "op", "start", "plan", wr_plan_to_json(&run->plan)), "listening", NULL,
 		    &reply, err) < 0)
 		return -1;
 	port = json_integer_value(json_object_get(reply, "port"));
 	json_decref(reply);
-	if (port < 1 || port > 65535)
+	if (transport->set_port && (port < 1 || port > UINT32_MAX))
 		return wr_err_set(err, WEIR_ERR_PEER, "control", "%s names no port for the data", run->peer->control.peer);
-	if (connect_streams(run, (uint16_t)port, err) < 0 || wr_end_run_spawn(&run->near, err) < 0 ||
+	if (connect_streams(run, (uint32_t)port, err) < 0 || wr_end_run_spawn(&run->near, err) < 0 ||
 	    await(run->peer, "ready", NULL, REPLY_NS, &reply, err) < 0)
 		return -1;
 	json_decref(reply);
@@ -298,17 +279,22 @@ static int start(struct wr_run *run, struct weir_err *err)
 
 int wr_run_start(struct wr_run *run, struct wr_peer *peer, const struct wr_plan *plan, struct weir_err *err)
 {
+	const struct wr_transport *transport;
+
 	memset(run, 0, sizeof *run);
+	if (wr_transport_choose(&transport, NULL, peer->target, plan, err) < 0)
+		return -1;
 	run->peer = peer;
 	run->plan = *plan;
 	run->plan.texts = NULL;
+	run->plan.transport = transport->name;
 	if (peer->local && !plan->cpu)
 		run->plan.cpu = "0,1";
 	/* Far's cap on the rate is the writer's pace, so that the verdict names it as such. */
 	if (peer->max_rate_bps != WR_UNSET && peer->max_rate_bps / run->plan.streams < run->plan.write_bps)
 		run->plan.write_bps = peer->max_rate_bps / run->plan.streams;
 	run->open = true;
-	if (start(run, err) == 0)
+	if (start(run, transport, err) == 0)
 		return 0;
 	wr_run_abandon(run);
 	return -1;

@@ -7,11 +7,14 @@
 
 #include <signal.h>
 
+#include "peer/beside.h"
 #include "peer/control.h"
 #include "peer/end_run.h"
-#include "transport/tcp.h"
+#include "transport/transport.h"
 
 /*
+ * @address: where the control connection leads, and data connections unless far says otherwise
+ * @beside: far, where the target names no server
  * @target: as the user wrote it
  * @host: far's limits, without connections
  * @local: both ends share this machine (a local address, or a lab)
@@ -21,6 +24,7 @@
 struct wr_peer {
 	struct wr_control control;
 	struct wr_address address;
+	struct wr_beside beside;
 	struct wr_end host;
 	char target[WR_NAME_TEXT], token[WR_TOKEN_TEXT];
 	bool local, lab;
@@ -31,9 +35,10 @@ struct wr_peer {
 
 /*
  * wr_peer_open - connect to a weir server
- * @target: HOST or HOST:PORT or [ADDRESS]:PORT; @plan: port, family, bind and timeout
+ * @target: as wr_transports has it; @plan: transport, port, family, bind and timeout
  *
- * Return: 0; -1 (WEIR_ERR_USAGE bad target; WEIR_ERR_PEER unreachable, or another program listens there).
+ * Return: 0; -1 (WEIR_ERR_USAGE bad target; WEIR_ERR_HOST the transport doesn't work here; WEIR_ERR_PEER unreachable,
+ * or another program listens there).
  */
 int wr_peer_open(struct wr_peer *peer, const char *target, const struct wr_plan *plan,
 		 const volatile sig_atomic_t *stop, struct weir_err *err);

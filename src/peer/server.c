@@ -5,6 +5,7 @@
  */
 #include "peer/server.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -17,7 +18,6 @@
 #include "base/mem.h"
 #include "os/clock.h"
 #include "os/thread.h"
-#include "transport/tcp.h"
 
 #define COOKIE_NS 5000000000LL
 /* Room for every session's control connection and streams that are just arriving. */
@@ -30,11 +30,13 @@
 #define END_NS 2000000000LL
 #define END_POLL_NS 5000000LL
 
-/* @fd: -1 once its session has it; changes under the server's lock */
+/* @channel: none once its session has it; changes under the server's lock */
 struct wr_arrival {
 	struct wr_server *server;
+	const struct wr_transport *transport;
+	uint32_t port;
 	struct wr_arrival *next, **link;
-	int fd;
+	struct wr_channel channel;
 	char peer[80];
 };
 
@@ -80,12 +82,13 @@ static void session_leave(struct wr_server *server, struct wr_session *session)
 	pthread_mutex_unlock(&server->lock);
 }
 
+/* A control connection is a socket whatever the transport. */
 static int arrival_take_fd(struct wr_arrival *arrival)
 {
 	int fd;
 
 	pthread_mutex_lock(&arrival->server->lock);
-	fd = wr_steal_fd(&arrival->fd);
+	fd = wr_steal_fd(&arrival->channel.fd);
 	pthread_mutex_unlock(&arrival->server->lock);
 	return fd;
 }
@@ -98,6 +101,8 @@ static void session_new(struct wr_arrival *arrival, const char *token)
 	if (!session)
 		return;
 	session->server = server;
+	session->transport = arrival->transport;
+	session->port = arrival->port;
 	memcpy(session->token, token, sizeof session->token);
 	pthread_cond_init(&session->arrived, NULL);
 	wr_control_init(&session->control, arrival_take_fd(arrival), arrival->peer, MAX_REQUEST_BYTES);
@@ -118,7 +123,7 @@ static void session_new(struct wr_arrival *arrival, const char *token)
 	free(session);
 }
 
-/* A data connection goes to the session that waits for it; its fd is closed when there is none. */
+/* A data connection goes to the session that waits for it; it is closed when there is none. */
 static void data_deliver(struct wr_arrival *arrival, const char *token, unsigned int stream)
 {
 	struct wr_server *server = arrival->server;
@@ -128,14 +133,27 @@ static void data_deliver(struct wr_arrival *arrival, const char *token, unsigned
 		struct wr_session *session = server->sessions[i];
 
 		if (!session || strcmp(session->token, token) != 0 || stream >= session->n_expected ||
-		    session->data_fds[stream] >= 0)
+		    wr_channel_is_open(&session->data[stream]))
 			continue;
-		session->data_fds[stream] = wr_steal_fd(&arrival->fd);
+		session->data[stream] = arrival->channel;
+		arrival->channel = WR_CHANNEL_NONE;
 		session->n_arrived++;
 		pthread_cond_signal(&session->arrived);
 		break;
 	}
 	pthread_mutex_unlock(&server->lock);
+}
+
+/* The connection may become another one by its greeting, which the end of the server must not meet half done. */
+static int arrival_greet(struct wr_arrival *arrival, char cookie[WR_COOKIE_BYTES])
+{
+	struct wr_channel channel = arrival->channel;
+	int rc = arrival->transport->greet(&channel, cookie, WR_COOKIE_BYTES, COOKIE_NS);
+
+	pthread_mutex_lock(&arrival->server->lock);
+	arrival->channel = channel;
+	pthread_mutex_unlock(&arrival->server->lock);
+	return rc;
 }
 
 static void arrival_handle(struct wr_arrival *arrival)
@@ -145,17 +163,17 @@ static void arrival_handle(struct wr_arrival *arrival)
 	unsigned int stream;
 	unsigned char denied = IPERF3_ACCESS_DENIED;
 
-	if (wr_bytes_receive(arrival->fd, cookie, sizeof cookie, COOKIE_NS) < 0)
+	if (arrival_greet(arrival, cookie) < 0)
 		return;
 	switch (wr_cookie_parse(cookie, &kind, &stream, token)) {
 	case 0:
-		if (kind == WR_COOKIE_CONTROL)
-			session_new(arrival, token);
-		else
+		if (kind == WR_COOKIE_DATA)
 			data_deliver(arrival, token, stream);
+		else if (arrival->channel.fd >= 0)
+			session_new(arrival, token);
 		return;
 	case 1:
-		(void)wr_bytes_send(arrival->fd, &denied, 1, COOKIE_NS);
+		(void)wr_bytes_send(arrival->channel.fd, &denied, 1, COOKIE_NS);
 		wr_server_log(arrival->server, arrival->peer, "an iperf3 client was turned away: use weir run");
 		return;
 	default:
@@ -163,17 +181,18 @@ static void arrival_handle(struct wr_arrival *arrival)
 	}
 }
 
-static struct wr_arrival *arrival_new(struct wr_server *server, int fd)
+static struct wr_arrival *arrival_new(struct wr_server *server, const struct wr_listener *listener,
+				      struct wr_channel channel)
 {
-	struct wr_address address = {.length = sizeof address.storage};
 	struct wr_arrival *arrival = calloc(1, sizeof *arrival);
 
 	if (!arrival)
 		return NULL;
 	arrival->server = server;
-	arrival->fd = fd;
-	if (getpeername(fd, (struct sockaddr *)&address.storage, &address.length) == 0)
-		wr_address_text(arrival->peer, &address);
+	arrival->transport = listener->transport;
+	arrival->port = wr_address_port(&listener->address);
+	arrival->channel = channel;
+	wr_socket_ends_text(listener->transport, channel.fd, NULL, arrival->peer);
 	pthread_mutex_lock(&server->lock);
 	arrival->next = server->arrivals;
 	arrival->link = &server->arrivals;
@@ -193,8 +212,7 @@ static void arrival_end(struct wr_arrival *arrival)
 	if (arrival->next)
 		arrival->next->link = arrival->link;
 	pthread_mutex_unlock(&server->lock);
-	if (arrival->fd >= 0)
-		close(arrival->fd);
+	wr_channel_close(&arrival->channel);
 	free(arrival);
 }
 
@@ -222,55 +240,79 @@ static bool connection_count(struct wr_server *server)
 	return room;
 }
 
-void wr_server_admit(struct wr_server *server, int fd)
+int wr_server_admit(struct wr_server *server, const struct wr_listener *listener)
 {
+	struct wr_channel channel;
 	struct wr_arrival *arrival;
 	pthread_t thread;
 
+	if (listener->transport->accept(listener, &channel) < 0)
+		return -1;
 	if (!connection_count(server)) {
-		close(fd);
-		return;
+		wr_channel_close(&channel);
+		return 0;
 	}
-	arrival = arrival_new(server, fd);
+	arrival = arrival_new(server, listener, channel);
 	if (arrival && wr_thread_create(&thread, true, arrival_thread, arrival) == 0)
-		return;
+		return 0;
 	if (arrival)
 		arrival_end(arrival);
 	else
-		close(fd);
+		wr_channel_close(&channel);
 	pthread_mutex_lock(&server->lock);
 	server->n_connections--;
 	pthread_mutex_unlock(&server->lock);
+	return 0;
 }
 
-int wr_server_init(struct wr_server *server, const struct wr_server_limits *limits, FILE *log, struct weir_err *err)
+void wr_server_init(struct wr_server *server, const struct wr_server_limits *limits, FILE *log)
 {
 	memset(server, 0, sizeof *server);
 	server->limits = *limits;
 	server->log = log;
-	server->listener = -1;
 	server->lab = wr_lab_here();
-	server->port = (uint16_t)limits->port;
 	pthread_mutex_init(&server->lock, NULL);
-	return wr_tcp_listen(&server->listener, NULL, &server->port, NULL, err);
+}
+
+int wr_server_listen(struct wr_server *server, const struct wr_transport *transport, const char *path, uint32_t port,
+		     struct weir_err *err)
+{
+	struct wr_listener *listener = &server->listeners[server->n_listeners];
+
+	assert(server->n_listeners < WR_MAX_LISTENERS);
+	*listener = WR_LISTENER_NONE;
+	if ((transport->check && transport->check(err) < 0) || transport->listen(listener, path, port, NULL, err) < 0)
+		return -1;
+	server->n_listeners++;
+	return 0;
+}
+
+/* Return: 0; -1 the listener is no more. */
+static int admit(struct wr_server *server, const struct wr_listener *listener, struct weir_err *err)
+{
+	if (wr_server_admit(server, listener) == 0)
+		return 0;
+	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+		wr_server_log(server, "accept", "%s, waiting", strerror(errno));
+		wr_clock_sleep_until(wr_clock_ns() + 100000000);
+	} else if (errno == EBADF || errno == EINVAL) {
+		return wr_err_errno(err, WEIR_ERR_HOST, "accept", errno, "the listening socket broke");
+	}
+	return 0;
 }
 
 int wr_server_serve(struct wr_server *server, const volatile sig_atomic_t *stop, struct weir_err *err)
 {
-	while (!*stop) {
-		struct pollfd wait = {.fd = server->listener, .events = POLLIN};
-		int fd;
+	struct pollfd waits[WR_MAX_LISTENERS];
 
-		if (poll(&wait, 1, 500) <= 0)
+	while (!*stop) {
+		for (size_t i = 0; i < server->n_listeners; i++)
+			waits[i] = (struct pollfd){.fd = server->listeners[i].fd, .events = POLLIN};
+		if (poll(waits, server->n_listeners, 500) <= 0)
 			continue;
-		fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
-		if (fd >= 0) {
-			wr_server_admit(server, fd);
-		} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-			wr_server_log(server, "accept", "%s, waiting", strerror(errno));
-			wr_clock_sleep_until(wr_clock_ns() + 100000000);
-		} else if (errno == EBADF || errno == EINVAL) {
-			return wr_err_errno(err, WEIR_ERR_HOST, "accept", errno, "the listening socket broke");
+		for (size_t i = 0; i < server->n_listeners; i++) {
+			if (waits[i].revents && admit(server, &server->listeners[i], err) < 0)
+				return -1;
 		}
 	}
 	return 0;
@@ -284,8 +326,8 @@ static size_t connections_end(struct wr_server *server)
 	pthread_mutex_lock(&server->lock);
 	server->stopping = true;
 	for (struct wr_arrival *arrival = server->arrivals; arrival; arrival = arrival->next) {
-		if (arrival->fd >= 0)
-			shutdown(arrival->fd, SHUT_RDWR);
+		if (arrival->channel.fd >= 0)
+			shutdown(arrival->channel.fd, SHUT_RDWR);
 	}
 	for (size_t i = 0; i < WR_MAX_SESSIONS; i++) {
 		if (server->sessions[i])
@@ -300,9 +342,8 @@ void wr_server_deinit(struct wr_server *server)
 {
 	int64_t until = wr_clock_ns() + END_NS;
 
-	if (server->listener >= 0)
-		close(server->listener);
-	server->listener = -1;
+	while (server->n_listeners > 0)
+		wr_listener_close(&server->listeners[--server->n_listeners]);
 	while (connections_end(server) > 0 && wr_clock_ns() < until)
 		wr_clock_sleep_until(wr_clock_ns() + END_POLL_NS);
 }

@@ -12,8 +12,10 @@
 
 #include "peer/control.h"
 #include "peer/end_run.h"
+#include "transport/transport.h"
 
 #define WR_MAX_SESSIONS 256
+#define WR_MAX_LISTENERS 4
 
 /*
  * Caps on what a peer may ask.
@@ -23,16 +25,18 @@
  * @max_rate_bps, @max_bytes: of one run, WR_UNSET none; streams are paced to their part, a run over its bytes ends
  */
 struct wr_server_limits {
-	uint64_t port, max_sessions, max_streams, max_buffer_bytes, max_duration_ns, max_rate_bps, max_bytes;
+	uint64_t max_sessions, max_streams, max_buffer_bytes, max_duration_ns, max_rate_bps, max_bytes;
 };
 
-/* One client's control connection and the run that it drives. */
+/* One client's control connection, which came over @transport by the listener at @port, and the run that it drives. */
 struct wr_session {
 	struct wr_server *server;
+	const struct wr_transport *transport;
+	uint32_t port;
 	struct wr_control control;
 	char token[WR_TOKEN_TEXT];
 	pthread_cond_t arrived;
-	int *data_fds;
+	struct wr_channel *data;
 	size_t n_expected, n_arrived, n_streams;
 	struct wr_plan plan;
 	struct wr_end_run run;
@@ -53,14 +57,21 @@ struct wr_server {
 	size_t n_sessions, n_connections, n_streams;
 	struct wr_arrival *arrivals;
 	bool stopping;
-	int listener;
-	uint16_t port;
+	struct wr_listener listeners[WR_MAX_LISTENERS];
+	size_t n_listeners;
 	bool lab;
 	FILE *log;
 };
 
-/* wr_server_init - listen. Return: 0; -1 (WEIR_ERR_HOST) the port is taken. */
-int wr_server_init(struct wr_server *server, const struct wr_server_limits *limits, FILE *log, struct weir_err *err);
+void wr_server_init(struct wr_server *server, const struct wr_server_limits *limits, FILE *log);
+
+/*
+ * wr_server_listen - take connections of @transport too; at most WR_MAX_LISTENERS times, before wr_server_serve
+ * @path, @port: as the transport's listen has them
+ * Return: 0; -1 (WEIR_ERR_HOST) the port is taken, or the transport doesn't work here.
+ */
+int wr_server_listen(struct wr_server *server, const struct wr_transport *transport, const char *path, uint32_t port,
+		     struct weir_err *err);
 
 /* wr_server_serve - until *@stop; returns within a second of it. Return: 0; -1. */
 int wr_server_serve(struct wr_server *server, const volatile sig_atomic_t *stop, struct weir_err *err);
@@ -69,10 +80,10 @@ int wr_server_serve(struct wr_server *server, const volatile sig_atomic_t *stop,
 void wr_server_deinit(struct wr_server *server);
 
 /*
- * For sessions: wr_server_admit gives the accepted @fd a thread (or closes it, at the cap); wr_server_log writes
- * a line with the peer's name.
+ * For sessions: wr_server_admit accepts who waits at @listener and gives the connection a thread (or closes it, at the
+ * cap), and returns 0, or -1 with errno; wr_server_log writes a line with the peer's name.
  */
-void wr_server_admit(struct wr_server *server, int fd);
+int wr_server_admit(struct wr_server *server, const struct wr_listener *listener);
 void wr_server_log(struct wr_server *server, const char *peer, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

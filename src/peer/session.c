@@ -22,7 +22,6 @@
 #include "os/clock.h"
 #include "os/path_metrics.h"
 #include "peer/server.h"
-#include "transport/tcp.h"
 #include "weir/version.h"
 
 #define SEND_NS 10000000000LL
@@ -104,42 +103,47 @@ static int check_plan(const struct wr_session *session, const struct wr_plan *pl
 static void expect_none(struct wr_session *session)
 {
 	pthread_mutex_lock(&session->server->lock);
-	for (size_t i = 0; i < session->n_expected; i++) {
-		if (session->data_fds[i] >= 0)
-			close(session->data_fds[i]);
-	}
-	free(session->data_fds);
-	session->data_fds = NULL;
+	for (size_t i = 0; i < session->n_expected; i++)
+		wr_channel_close(&session->data[i]);
+	free(session->data);
+	session->data = NULL;
 	session->n_expected = session->n_arrived = 0;
 	pthread_mutex_unlock(&session->server->lock);
 }
 
 static int expect_streams(struct wr_session *session, size_t n, struct weir_err *err)
 {
-	int *fds = malloc(n * sizeof *fds);
+	struct wr_channel *data = malloc(n * sizeof *data);
 
-	if (!fds)
+	if (!data)
 		return wr_err_memory(err, "streams");
 	for (size_t i = 0; i < n; i++)
-		fds[i] = -1;
+		data[i] = WR_CHANNEL_NONE;
 	pthread_mutex_lock(&session->server->lock);
-	session->data_fds = fds;
+	session->data = data;
 	session->n_arrived = 0;
 	session->n_expected = n;
 	pthread_mutex_unlock(&session->server->lock);
 	return 0;
 }
 
-/* Buffers must be set before listen(), so a run that asks for them gets a listener of its own. */
-static int own_listener(struct wr_session *session, int *listener, uint16_t *port, struct weir_err *err)
+/*
+ * Where data connections are to come: to a listener of the server, or, where buffers must be set before listen() or
+ * control runs over something else, to one that this run has for itself. @port: out, 0 where there are no ports.
+ */
+static int data_listen(struct wr_session *session, struct wr_listener *own, uint32_t *port, struct weir_err *err)
 {
+	const struct wr_transport *transport = session->run.transport;
 	const struct wr_socket_wish *wish = &session->run.wish;
+	bool early = transport->early && (wish->sndbuf_bytes != WR_UNSET || wish->rcvbuf_bytes != WR_UNSET);
 
-	*port = session->server->port;
-	if (wish->sndbuf_bytes == WR_UNSET && wish->rcvbuf_bytes == WR_UNSET)
+	*port = session->port;
+	if (transport->shares && !early)
 		return 0;
-	*port = 0;
-	return wr_tcp_listen(listener, NULL, port, wish, err);
+	if (transport->listen(own, NULL, 0, wish, err) < 0)
+		return -1;
+	*port = wr_address_port(&own->address);
+	return 0;
 }
 
 static size_t arrived(struct wr_session *session)
@@ -160,45 +164,44 @@ static bool peer_gone(const struct wr_session *session)
 	return poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
-static int wait_streams(struct wr_session *session, int listener, struct weir_err *err)
+static int wait_streams(struct wr_session *session, const struct wr_listener *listener, struct weir_err *err)
 {
 	int64_t until = wr_clock_ns() + ARRIVAL_NS;
 
 	while (arrived(session) < session->n_expected) {
-		struct pollfd wait = {.fd = listener, .events = POLLIN};
+		struct pollfd wait = {.fd = listener->fd, .events = POLLIN};
 
 		if (wr_clock_ns() > until)
 			return wr_err_set(err, WEIR_ERR_PEER, "streams", "only %zu of %zu data connections arrived within %.0f s",
 					  arrived(session), session->n_expected, ARRIVAL_NS / 1e9);
 		if (peer_gone(session))
 			return wr_err_set(err, WEIR_ERR_PEER, "control", "the client left while connecting");
-		if (poll(&wait, listener >= 0, 5) > 0) {
-			int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-
-			if (fd >= 0)
-				wr_server_admit(session->server, fd);
-		}
+		if (poll(&wait, listener->fd >= 0, 5) > 0)
+			(void)wr_server_admit(session->server, listener);
 	}
 	return 0;
 }
 
 static int adopt_streams(struct wr_session *session, struct weir_err *err)
 {
+	const struct wr_transport *transport = session->run.transport;
+
 	for (size_t i = 0; i < session->n_expected; i++) {
 		struct wr_socket_wish late = session->run.wish;
-		int fd;
+		struct wr_channel channel;
 
+		/* Taken over first: whatever fails then, the run closes it. */
 		pthread_mutex_lock(&session->server->lock);
-		fd = session->data_fds[i];
+		channel = session->data[i];
+		session->data[i] = WR_CHANNEL_NONE;
 		pthread_mutex_unlock(&session->server->lock);
+		session->run.crew.streams[i].channel = channel;
 		/* A listener of its own has set the buffers already. */
-		late.sndbuf_bytes = late.rcvbuf_bytes = WR_UNSET;
-		if (wr_socket_apply(fd, &late, err) < 0)
+		if (transport->early)
+			late.sndbuf_bytes = late.rcvbuf_bytes = WR_UNSET;
+		if (transport->apply(&channel, &late, err) < 0 ||
+		    wr_end_run_adopt(&session->run, &session->plan, i, channel, err) < 0)
 			return -1;
-		pthread_mutex_lock(&session->server->lock);
-		session->data_fds[i] = -1;
-		pthread_mutex_unlock(&session->server->lock);
-		wr_end_run_adopt(&session->run, &session->plan, i, fd);
 	}
 	return wr_end_run_spawn(&session->run, err);
 }
@@ -253,22 +256,45 @@ static void run_end(struct wr_session *session)
 	wr_plan_deinit(&session->plan);
 }
 
-static int start_run(struct wr_session *session, const json_t *request, struct weir_err *err)
+/* What data runs over must lead to this client alone: beside its control connection, or over what that runs over. */
+static int plan_transport(const struct wr_session *session, const struct wr_transport **transport, struct weir_err *err)
 {
-	wr_auto_fd int listener = -1;
-	uint16_t port;
+	*transport = wr_transport_find(session->plan.transport);
+	if (!*transport || (*transport)->control != session->transport)
+		return wr_err_set(err, WEIR_ERR_PEER, "transport", "the server has no transport '%.40s' beside %s",
+				  session->plan.transport ? session->plan.transport : wr_transport_tcp.name,
+				  session->transport->name);
+	return 0;
+}
 
-	run_end(session);
-	if (wr_plan_from_json(&session->plan, json_object_get(request, "plan"), err) < 0 ||
-	    check_plan(session, &session->plan, err) < 0 || streams_take(session, session->plan.streams, err) < 0 ||
-	    wr_end_run_init(&session->run, &session->plan, true, err) < 0 ||
-	    expect_streams(session, session->plan.streams, err) < 0 || own_listener(session, &listener, &port, err) < 0)
+static int take_run(struct wr_session *session, struct wr_listener *own, uint32_t *port, struct weir_err *err)
+{
+	const struct wr_transport *transport;
+
+	if (plan_transport(session, &transport, err) < 0 || check_plan(session, &session->plan, err) < 0 ||
+	    streams_take(session, session->plan.streams, err) < 0 ||
+	    wr_end_run_init(&session->run, transport, &session->plan, true, err) < 0 ||
+	    expect_streams(session, session->plan.streams, err) < 0 || data_listen(session, own, port, err) < 0)
 		return -1;
 	rate_cap(session);
-	if (session->plan.forget && session->plan.reverse)
+	if (session->plan.forget && session->plan.reverse && transport->tcp)
 		forget_client(session);
-	if (answer(session, json_pack("{s:s,s:i}", "op", "listening", "port", (int)port), err) < 0 ||
-	    wait_streams(session, listener, err) < 0 || adopt_streams(session, err) < 0)
+	return 0;
+}
+
+static int start_run(struct wr_session *session, const json_t *request, struct weir_err *err)
+{
+	struct wr_listener own = WR_LISTENER_NONE;
+	uint32_t port;
+	int rc = -1;
+
+	run_end(session);
+	if (wr_plan_from_json(&session->plan, json_object_get(request, "plan"), err) == 0 &&
+	    take_run(session, &own, &port, err) == 0 &&
+	    answer(session, json_pack("{s:s,s:I}", "op", "listening", "port", (json_int_t)port), err) == 0)
+		rc = wait_streams(session, &own, err);
+	wr_listener_close(&own);
+	if (rc < 0 || adopt_streams(session, err) < 0)
 		return -1;
 	return answer(session, json_pack("{s:s,s:o}", "op", "ready", "end", wr_end_to_json(&session->run.end, false)), err);
 }
@@ -368,7 +394,7 @@ static int stop(struct wr_session *session, struct weir_err *err)
 
 static int go(struct wr_session *session, struct weir_err *err)
 {
-	if (!session->run.crew.n_streams || session->running || session->run.crew.streams[0].fd < 0)
+	if (!session->run.crew.n_streams || session->running || !wr_channel_is_open(&session->run.crew.streams[0].channel))
 		return wr_err_set(err, WEIR_ERR_PEER, "go", "nothing is ready to go");
 	session->running = true;
 	session->said_done = false;

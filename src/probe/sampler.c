@@ -11,7 +11,6 @@
 #include "base/err.h"
 #include "os/clock.h"
 #include "os/host.h"
-#include "os/socket.h"
 #include "os/thread.h"
 
 #define SAMPLE_PERIOD_NS 10000000
@@ -28,13 +27,14 @@ static int64_t thread_cpu_ns(const struct wr_stream *stream)
 	return used.tv_sec * 1000000000LL + used.tv_nsec;
 }
 
-static void sample_stream(const struct wr_stream *stream, int64_t start_ns, bool last, struct wr_series *series)
+static void sample_stream(const struct wr_transport *transport, const struct wr_stream *stream, int64_t start_ns,
+			  bool last, struct wr_series *series)
 {
 	struct wr_sample sample;
 	int64_t now, since;
 	int tid = atomic_load(&stream->tid);
 
-	wr_socket_sample(stream->fd, &sample);
+	transport->sample(&stream->channel, &sample);
 	now = wr_clock_ns();
 	since = atomic_load_explicit(&stream->blocked_since_ns, memory_order_relaxed);
 	sample.value[WR_M_T_NS] = now - start_ns;
@@ -53,7 +53,8 @@ static void sample_stream(const struct wr_stream *stream, int64_t start_ns, bool
 static void sample_all(struct wr_sampler *sampler, bool last)
 {
 	for (size_t i = 0; i < sampler->crew->n_streams; i++)
-		sample_stream(&sampler->crew->streams[i], sampler->crew->start_ns, last, &sampler->end->connections[i].series);
+		sample_stream(sampler->transport, &sampler->crew->streams[i], sampler->crew->start_ns, last,
+			      &sampler->end->connections[i].series);
 }
 
 static void *sampling(void *argument)
@@ -71,11 +72,13 @@ static void *sampling(void *argument)
 	return NULL;
 }
 
-int wr_sampler_start(struct wr_sampler *sampler, struct wr_crew *crew, struct wr_end *end, struct weir_err *err)
+int wr_sampler_start(struct wr_sampler *sampler, const struct wr_transport *transport, struct wr_crew *crew,
+		     struct wr_end *end, struct weir_err *err)
 {
 	int failure;
 
 	memset(sampler, 0, sizeof *sampler);
+	sampler->transport = transport;
 	sampler->crew = crew;
 	sampler->end = end;
 	for (size_t i = 0; i < end->n_connections; i++) {

@@ -29,6 +29,8 @@ static void end_fill(struct wr_end *end, bool samples)
 	connection->sndbuf_req_bytes = connection->rcvbuf_req_bytes = WR_UNSET;
 	connection->ran_on_cpu = -1;
 	snprintf(connection->congestion, sizeof connection->congestion, "cubic");
+	snprintf(connection->sndbuf_option, sizeof connection->sndbuf_option, "SO_SNDBUF");
+	snprintf(connection->rcvbuf_option, sizeof connection->rcvbuf_option, "SO_RCVBUF");
 	assert_int_equal(wr_series_reserve(&connection->series, 1, NULL), 0);
 	if (samples) {
 		struct wr_sample sample;

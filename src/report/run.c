@@ -55,6 +55,12 @@ static void set_size(json_t *object, const char *key, uint64_t bytes)
 		json_object_set_new(object, key, json_integer((json_int_t)bytes));
 }
 
+static void set_text(json_t *object, const char *key, const char *text)
+{
+	if (text[0])
+		json_object_set_new(object, key, json_string(text));
+}
+
 /* Effective sizes are those of the end of the run, after autotuning; a connection's own are of its start. */
 static double last_value(const struct wr_connection *connection, enum wr_metric_id id)
 {
@@ -77,7 +83,9 @@ json_t *wr_report_end_json(const struct wr_end *end, double cpu_ratio)
 		set_number(object, "rcvbuf_eff_bytes", last_value(first, WR_M_RCVBUF_BYTES));
 		json_object_set_new(object, "autotuning", json_pack("{s:b,s:b}", "snd", first->snd_autotuning, "rcv",
 								    first->rcv_autotuning));
-		json_object_set_new(object, "congestion", json_string(first->congestion));
+		set_text(object, "congestion", first->congestion);
+		set_text(object, "sndbuf_option", first->sndbuf_option);
+		set_text(object, "rcvbuf_option", first->rcvbuf_option);
 		json_object_set_new(object, "local", json_string(first->local));
 		set_number(object, "ran_on_cpu", (double)first->ran_on_cpu);
 	}
@@ -122,6 +130,9 @@ json_t *wr_report_run_json(const struct wr_report_head *head, const struct wr_ev
 	set_number(path, "rtt_min_us", result->rtt_min_us);
 	set_number(path, "rtt_loaded_us", result->rtt_loaded_us);
 	set_number(path, "mss_bytes", result->mss_bytes);
+	if (!wr_plan_is_tcp(&evidence->plan))
+		json_object_set_new(path, "unmeasured", json_sprintf("%s has no tcp_info: no round trips, windows or losses",
+								     evidence->plan.transport));
 	for (size_t i = 0; i < result->n_streams; i++)
 		json_array_append_new(streams, json_pack("{s:I,s:I,s:I}", "id", (json_int_t)i + 1, "bytes",
 							 (json_int_t)result->stream_bytes[i], "throughput_bps",
@@ -158,22 +169,27 @@ void wr_report_settings_text(char *out, size_t n_out, const struct wr_connection
 {
 	uint64_t asked = sender ? connection->sndbuf_req_bytes : connection->rcvbuf_req_bytes;
 	double eff = last_value(connection, sender ? WR_M_SNDBUF_BYTES : WR_M_RCVBUF_BYTES);
-	const char *name = sender ? "SO_SNDBUF" : "SO_RCVBUF";
+	const char *name = sender ? connection->sndbuf_option : connection->rcvbuf_option;
 	char asked_text[WR_UNIT_TEXT], eff_text[WR_UNIT_TEXT];
 
-	if (asked == WR_UNSET)
+	if (!name[0])
+		snprintf(out, n_out, "has no buffer of its own%s", asked == WR_UNSET ? "" : "; the one asked for has no effect");
+	else if (asked == WR_UNSET && !(sender ? connection->snd_autotuning : connection->rcv_autotuning))
+		snprintf(out, n_out, "%s unset, %s effective", name, wr_size_text(eff_text, eff));
+	else if (asked == WR_UNSET)
 		snprintf(out, n_out, "%s unset, autotuned to %s effective", name, wr_size_text(eff_text, eff));
 	else
 		snprintf(out, n_out, "%s %s requested, %s effective", name, wr_size_text(asked_text, (double)asked),
 			 wr_size_text(eff_text, eff));
 }
 
-static void note_clamp(FILE *out, uint64_t asked, uint64_t eff, uint64_t cap, const char *what, const char *key,
-		       const char *side)
+/* Only net.core's own option is cut by it. */
+static void note_clamp(FILE *out, uint64_t asked, uint64_t eff, uint64_t cap, const char *what, const char *option,
+		       const char *key, const char *side)
 {
 	char asked_text[WR_UNIT_TEXT], cap_text[WR_UNIT_TEXT];
 
-	if (asked == WR_UNSET || cap == WR_UNSET || asked <= cap || eff >= 2 * asked)
+	if (strcmp(what, option) != 0 || asked == WR_UNSET || cap == WR_UNSET || asked <= cap || eff >= 2 * asked)
 		return;
 	fprintf(out, "Clamped   %s of %s was cut to %s by %s on %s; raise that first\n", what,
 		wr_size_text(asked_text, (double)asked), wr_size_text(cap_text, (double)cap), key, side);
@@ -184,9 +200,9 @@ static void print_clamps(FILE *out, const struct wr_end *end, const char *side)
 	const struct wr_connection *first = &end->connections[0];
 
 	note_clamp(out, first->sndbuf_req_bytes, first->sndbuf_eff_bytes, end->core_wmem_max_bytes, "SO_SNDBUF",
-		   "net.core.wmem_max", side);
+		   first->sndbuf_option, "net.core.wmem_max", side);
 	note_clamp(out, first->rcvbuf_req_bytes, first->rcvbuf_eff_bytes, end->core_rmem_max_bytes, "SO_RCVBUF",
-		   "net.core.rmem_max", side);
+		   first->rcvbuf_option, "net.core.rmem_max", side);
 }
 
 static const char *side_words(enum wr_side side)
@@ -239,18 +255,31 @@ static void note_leak(FILE *out, const struct wr_end *sender)
 			wr_size_text(asked, (double)first->sndbuf_req_bytes), wr_size_text(queued, most));
 }
 
+static void print_head(FILE *out, const struct wr_evidence *evidence, const struct wr_result *result, const char *target)
+{
+	const struct wr_connection *first = &wr_evidence_sender(evidence)->connections[0];
+	const char *from = evidence->plan.reverse ? "far" : "near", *to = evidence->plan.reverse ? "near" : "far";
+	bool tcp = wr_plan_is_tcp(&evidence->plan);
+	char idle[WR_UNIT_TEXT], loaded[WR_UNIT_TEXT];
+
+	fprintf(out, "weir run %-40s %s %s -> %s, %zu stream%s%s%s\n", target, tcp ? "TCP" : evidence->plan.transport, from, to,
+		result->n_streams, result->n_streams == 1 ? "" : "s", first->congestion[0] ? ", " : "", first->congestion);
+	if (tcp)
+		fprintf(out, "Path      RTT %s idle, %s under load; segments of %.0f B\n",
+			wr_time_text(idle, result->rtt_min_us * 1e3), wr_time_text(loaded, result->rtt_loaded_us * 1e3),
+			result->mss_bytes);
+	else
+		fprintf(out, "Path      %s: the kernel tells no round trips, windows or losses\n", evidence->plan.transport);
+}
+
 void wr_report_run_text(FILE *out, const struct wr_evidence *evidence, const struct wr_result *result,
 			const struct wr_verdict *verdict, const char *target)
 {
 	const struct wr_end *sender = wr_evidence_sender(evidence), *receiver = wr_evidence_receiver(evidence);
 	const char *from = evidence->plan.reverse ? "far" : "near", *to = evidence->plan.reverse ? "near" : "far";
-	char text[4][WR_UNIT_TEXT], settings[160];
+	char text[2][WR_UNIT_TEXT], settings[160];
 
-	fprintf(out, "weir run %-40s TCP %s -> %s, %zu stream%s, %s\n", target, from, to, result->n_streams,
-		result->n_streams == 1 ? "" : "s", sender->connections[0].congestion);
-	fprintf(out, "Path      RTT %s idle, %s under load; segments of %.0f B\n",
-		wr_time_text(text[0], result->rtt_min_us * 1e3), wr_time_text(text[1], result->rtt_loaded_us * 1e3),
-		result->mss_bytes);
+	print_head(out, evidence, result, target);
 	wr_report_settings_text(settings, sizeof settings, &sender->connections[0], true);
 	fprintf(out, "Sender    %s, on %s; writes of %s\n", settings, from, wr_size_text(text[0], (double)sender->write_bytes));
 	wr_report_settings_text(settings, sizeof settings, &receiver->connections[0], false);
@@ -265,6 +294,6 @@ void wr_report_run_text(FILE *out, const struct wr_evidence *evidence, const str
 							  : "",
 		wr_size_text(text[1], (double)result->bytes), evidence->complete ? "" : "; stopped early");
 	wr_report_verdict_text(out, verdict);
-	fprintf(out, "Next      %s tests the other direction; weir tune finds and proves settings\n",
-		evidence->plan.reverse ? "without -R it" : "-R");
+	fprintf(out, "Next      %s tests the other direction; %s\n", evidence->plan.reverse ? "without -R it" : "-R",
+		wr_plan_is_tcp(&evidence->plan) ? "weir tune finds and proves settings" : "weir sweep measures sizes");
 }

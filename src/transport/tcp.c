@@ -1,29 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * TCP. Buffers are set before connect() and listen(), because the window scale is fixed in the handshake
- * (net/ipv4/tcp_output.c tcp_select_initial_window). connect() runs without waiting and is polled, so that a
- * silent host costs the caller's timeout and not the kernel's two minutes.
+ * (net/ipv4/tcp_output.c tcp_select_initial_window).
  */
-#include "transport/tcp.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "transport/dial.h"
 
-#define BACKLOG 256
-
-int wr_tcp_resolve(const char *host, uint16_t port, int family, struct wr_address *addresses, size_t n_addresses,
-		   size_t *n_found, struct weir_err *err)
+static int lookup(const char *host, uint16_t port, int family, struct wr_address *addresses, size_t n_addresses,
+		  size_t *n_found, struct weir_err *err)
 {
 	struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
 	struct addrinfo *list = NULL;
@@ -41,6 +35,7 @@ int wr_tcp_resolve(const char *host, uint16_t port, int family, struct wr_addres
 	for (struct addrinfo *entry = list; entry && *n_found < n_addresses; entry = entry->ai_next) {
 		struct wr_address *address = &addresses[(*n_found)++];
 
+		address->transport = &wr_transport_tcp;
 		memcpy(&address->storage, entry->ai_addr, entry->ai_addrlen);
 		address->length = entry->ai_addrlen;
 	}
@@ -48,7 +43,53 @@ int wr_tcp_resolve(const char *host, uint16_t port, int family, struct wr_addres
 	return 0;
 }
 
-const char *wr_address_text(char *out, const struct wr_address *address)
+/* "host", "host:port", "[v6]:port", "v6" into host and port. */
+static int target_split(const char *target, uint16_t default_port, char *host, size_t n_host, uint16_t *port,
+			struct weir_err *err)
+{
+	const char *colon = strrchr(target, ':'), *end = target + strlen(target), *start = target;
+	char *rest;
+	unsigned long number;
+
+	*port = default_port;
+	if (target[0] == '[') {
+		start = target + 1;
+		end = strchr(target, ']');
+		if (!end || (end[1] != '\0' && end[1] != ':'))
+			return wr_err_set(err, WEIR_ERR_USAGE, "target", "'%.100s' is not [ADDRESS]:PORT", target);
+		colon = end[1] == ':' ? end + 1 : NULL;
+	} else if (colon && strchr(target, ':') != colon) {
+		colon = NULL; /* a bare IPv6 address */
+	}
+	if (colon) {
+		number = strtoul(colon + 1, &rest, 10);
+		if (colon[1] < '0' || colon[1] > '9' || *rest || number < 1 || number > 65535)
+			return wr_err_set(err, WEIR_ERR_USAGE, "target", "'%.100s' has no port from 1 to 65535 after the colon",
+					  target);
+		*port = (uint16_t)number;
+		if (target[0] != '[')
+			end = colon;
+	}
+	if (end == start || (size_t)(end - start) >= n_host)
+		return wr_err_set(err, WEIR_ERR_USAGE, "target", "'%.100s' names no host", target);
+	memcpy(host, start, (size_t)(end - start));
+	host[end - start] = '\0';
+	return 0;
+}
+
+static int resolve(struct wr_address *addresses, size_t n_addresses, size_t *n_found, const char *text,
+		   const struct wr_plan *plan, struct weir_err *err)
+{
+	char host[256];
+	uint16_t port;
+
+	if (target_split(text, plan->port == WR_UNSET ? WR_DEFAULT_PORT : (uint16_t)plan->port, host, sizeof host, &port,
+			 err) < 0)
+		return -1;
+	return lookup(host, port, plan->v4 ? AF_INET : plan->v6 ? AF_INET6 : AF_UNSPEC, addresses, n_addresses, n_found, err);
+}
+
+static void text(char *out, const struct wr_address *address)
 {
 	char host[INET6_ADDRSTRLEN + 1] = "?", port[8] = "?";
 
@@ -58,7 +99,6 @@ const char *wr_address_text(char *out, const struct wr_address *address)
 	if (strncmp(host, "::ffff:", 7) == 0 && strchr(host, '.'))
 		memmove(host, host + 7, strlen(host + 7) + 1);
 	snprintf(out, WR_NAME_TEXT, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
-	return out;
 }
 
 static bool same_host(const struct sockaddr *a, const struct sockaddr *b)
@@ -71,7 +111,7 @@ static bool same_host(const struct sockaddr *a, const struct sockaddr *b)
 						  &((const struct sockaddr_in6 *)b)->sin6_addr, 16) == 0;
 }
 
-bool wr_address_is_local(const struct wr_address *address)
+static bool is_local(const struct wr_address *address)
 {
 	const struct sockaddr *wanted = (const struct sockaddr *)&address->storage;
 	struct ifaddrs *list = NULL;
@@ -88,31 +128,31 @@ bool wr_address_is_local(const struct wr_address *address)
 	return found;
 }
 
-void wr_address_set_port(struct wr_address *address, uint16_t port)
-{
-	if (address->storage.ss_family == AF_INET6)
-		((struct sockaddr_in6 *)&address->storage)->sin6_port = htons(port);
-	else
-		((struct sockaddr_in *)&address->storage)->sin_port = htons(port);
-}
-
-uint16_t wr_address_port(const struct wr_address *address)
+static uint32_t port_of(const struct wr_address *address)
 {
 	return ntohs(address->storage.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&address->storage)->sin6_port
 							     : ((const struct sockaddr_in *)&address->storage)->sin_port);
 }
 
-static int bind_local(int fd, const char *text, int family, struct weir_err *err)
+static void set_port(struct wr_address *address, uint32_t port)
+{
+	if (address->storage.ss_family == AF_INET6)
+		((struct sockaddr_in6 *)&address->storage)->sin6_port = htons((uint16_t)port);
+	else
+		((struct sockaddr_in *)&address->storage)->sin_port = htons((uint16_t)port);
+}
+
+static int bind_local(int fd, const char *name, int family, struct weir_err *err)
 {
 	struct wr_address local;
 	size_t n_found;
 
-	if (wr_tcp_resolve(text, 0, family, &local, 1, &n_found, NULL) < 0 || n_found == 0) {
-		return wr_err_set(err, WEIR_ERR_USAGE, "bind", "--bind %.100s is no local %s address", text,
+	if (lookup(name, 0, family, &local, 1, &n_found, NULL) < 0 || n_found == 0) {
+		return wr_err_set(err, WEIR_ERR_USAGE, "bind", "--bind %.100s is no local %s address", name,
 				  family == AF_INET6 ? "IPv6" : "IPv4");
 	}
 	if (bind(fd, (struct sockaddr *)&local.storage, local.length) < 0)
-		return wr_err_errno(err, WEIR_ERR_USAGE, "bind", errno, "--bind %.100s", text);
+		return wr_err_errno(err, WEIR_ERR_USAGE, "bind", errno, "--bind %.100s", name);
 	return 0;
 }
 
@@ -131,47 +171,30 @@ static int connect_failed(const char *peer, int error, int64_t timeout_ns, struc
 	return wr_err_hint(err, "check the address, the route and the firewalls between");
 }
 
-/* Return: 0 connected, else the errno. */
-static int connect_wait(int fd, int64_t timeout_ns)
+static int tcp_connect(struct wr_channel *channel, const struct wr_address *address, const struct wr_opening *opening,
+		       struct weir_err *err)
 {
-	struct pollfd wait = {.fd = fd, .events = POLLOUT};
-	socklen_t length = sizeof(int);
-	int error = 0, rc = poll(&wait, 1, (int)(timeout_ns / 1000000) + 1);
-
-	if (rc == 0)
-		return ETIMEDOUT;
-	if (rc < 0)
-		return errno;
-	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0 ? errno : error;
-}
-
-int wr_tcp_connect(int *fd, const struct wr_address *address, const struct wr_socket_wish *wish, const char *bind_to,
-		   int64_t timeout_ns, struct weir_err *err)
-{
-	int family = address->storage.ss_family, error = 0;
+	int family = address->storage.ss_family, error;
 	wr_auto_fd int sock = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	char peer[WR_NAME_TEXT];
 
 	if (sock < 0)
 		return wr_err_errno(err, WEIR_ERR_HOST, "socket", errno, "making a TCP socket");
-	if ((wish && wr_socket_apply(sock, wish, err) < 0) || (bind_to && bind_local(sock, bind_to, family, err) < 0))
+	if ((opening->wish && wr_socket_apply(sock, opening->wish, err) < 0) ||
+	    (opening->bind && bind_local(sock, opening->bind, family, err) < 0))
 		return -1;
-	if (connect(sock, (const struct sockaddr *)&address->storage, address->length) < 0)
-		error = errno == EINPROGRESS ? connect_wait(sock, timeout_ns) : errno;
+	error = wr_dial(sock, address, opening);
 	if (error)
-		return connect_failed(wr_address_text(peer, address), error, timeout_ns, err);
-	if (fcntl(sock, F_SETFL, 0) < 0)
-		return wr_err_errno(err, WEIR_ERR_HOST, "fcntl", errno, "making a socket blocking");
-	*fd = wr_steal_fd(&sock);
+		return connect_failed(wr_address_text(peer, address), error, opening->timeout_ns, err);
+	channel->fd = wr_steal_fd(&sock);
 	return 0;
 }
 
-static int listen_socket(int *fd, const struct wr_address *address, const struct wr_socket_wish *wish,
-			 struct weir_err *err)
+static int listen_on(int *fd, const struct wr_address *address, const struct wr_socket_wish *wish, struct weir_err *err)
 {
 	int one = 1, zero = 0;
 	wr_auto_fd int sock = socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	char text[WR_NAME_TEXT];
+	char name[WR_NAME_TEXT];
 
 	if (sock < 0)
 		return wr_err_errno(err, WEIR_ERR_HOST, "socket", errno, "making a TCP socket");
@@ -180,32 +203,70 @@ static int listen_socket(int *fd, const struct wr_address *address, const struct
 		setsockopt(sock, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
 	if (wish && wr_socket_apply(sock, wish, err) < 0)
 		return -1;
-	if (bind(sock, (const struct sockaddr *)&address->storage, address->length) < 0 || listen(sock, BACKLOG) < 0) {
-		wr_err_errno(err, WEIR_ERR_HOST, "listen", errno, "listening on %s", wr_address_text(text, address));
+	if (bind(sock, (const struct sockaddr *)&address->storage, address->length) < 0 || listen(sock, WR_BACKLOG) < 0) {
+		wr_err_errno(err, WEIR_ERR_HOST, "listen", errno, "listening on %s", wr_address_text(name, address));
 		return wr_err_hint(err, "another program may have the port; --port chooses another");
 	}
 	*fd = wr_steal_fd(&sock);
 	return 0;
 }
 
-int wr_tcp_listen(int *fd, const struct wr_address *address, uint16_t *port, const struct wr_socket_wish *wish,
-		  struct weir_err *err)
+/* Every address, IPv6 and IPv4; IPv4 alone where the kernel has no IPv6. */
+static int tcp_listen(struct wr_listener *listener, const char *path, uint32_t port, const struct wr_socket_wish *wish,
+		      struct weir_err *err)
 {
-	struct wr_address any = {.storage.ss_family = AF_INET6, .length = sizeof(struct sockaddr_in6)};
-	struct wr_address got = {.length = sizeof got.storage};
+	struct wr_address any = {&wr_transport_tcp, {.ss_family = AF_INET6}, sizeof(struct sockaddr_in6)};
+	wr_auto_fd int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (address)
-		any = *address;
-	wr_address_set_port(&any, *port);
-	if (listen_socket(fd, &any, wish, err) < 0) {
-		if (address || !err || !strstr(err->text, strerror(EAFNOSUPPORT)))
-			return -1;
-		any = (struct wr_address){.storage.ss_family = AF_INET, .length = sizeof(struct sockaddr_in)};
-		wr_address_set_port(&any, *port);
-		if (listen_socket(fd, &any, wish, err) < 0)
-			return -1;
-	}
-	if (getsockname(*fd, (struct sockaddr *)&got.storage, &got.length) == 0)
-		*port = ntohs(((struct sockaddr_in *)&got.storage)->sin_port);
+	(void)path;
+	if (probe < 0 && errno == EAFNOSUPPORT)
+		any = (struct wr_address){&wr_transport_tcp, {.ss_family = AF_INET}, sizeof(struct sockaddr_in)};
+	set_port(&any, port);
+	if (listen_on(&listener->fd, &any, wish, err) < 0)
+		return -1;
+	listener->transport = &wr_transport_tcp;
+	listener->address = any;
+	(void)getsockname(listener->fd, (struct sockaddr *)&listener->address.storage, &listener->address.length);
 	return 0;
 }
+
+static int apply(const struct wr_channel *channel, const struct wr_socket_wish *wish, struct weir_err *err)
+{
+	return wr_socket_apply(channel->fd, wish, err);
+}
+
+static void describe(const struct wr_channel *channel, const struct wr_socket_wish *wish, struct wr_connection *connection)
+{
+	wr_socket_describe(channel->fd, wish, connection);
+}
+
+static void sample(const struct wr_channel *channel, struct wr_sample *out)
+{
+	wr_socket_sample(channel->fd, out);
+}
+
+const struct wr_transport wr_transport_tcp = {
+	.name = "tcp",
+	.prefix = "",
+	.target = "HOST[:PORT]",
+	.summary = "TCP over IPv4 or IPv6",
+	.source = "tcp(7), RFC 9293",
+	.sndbuf = "SO_SNDBUF",
+	.rcvbuf = "SO_RCVBUF",
+	.control = &wr_transport_tcp,
+	.tcp = true,
+	.early = true,
+	.shares = true,
+	.resolve = resolve,
+	.connect = tcp_connect,
+	.listen = tcp_listen,
+	.accept = wr_dial_accept,
+	.greet = wr_dial_greet,
+	.apply = apply,
+	.describe = describe,
+	.sample = sample,
+	.text = text,
+	.port = port_of,
+	.set_port = set_port,
+	.is_local = is_local,
+};

@@ -38,7 +38,7 @@ static void blocked_end(struct wr_stream *stream)
 
 static ssize_t write_whole(struct wr_stream *stream, size_t length)
 {
-	ssize_t n = send(stream->fd, stream->buffer, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+	ssize_t n = wr_channel_send(&stream->channel, stream->buffer, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 	ssize_t rest;
 
 	if (n == (ssize_t)length)
@@ -47,7 +47,10 @@ static ssize_t write_whole(struct wr_stream *stream, size_t length)
 		return -1;
 	n = n < 0 ? 0 : n;
 	blocked_begin(stream);
-	rest = send(stream->fd, stream->buffer + n, length - (size_t)n, MSG_NOSIGNAL);
+	/* A socket with a time limit of its own gives up now and then. */
+	do
+		rest = wr_channel_send(&stream->channel, stream->buffer + n, length - (size_t)n, MSG_NOSIGNAL);
+	while (rest < 0 && errno == EAGAIN && !atomic_load_explicit(&stream->crew->stop, memory_order_relaxed));
 	blocked_end(stream);
 	return rest < 0 && n == 0 ? -1 : n + (rest < 0 ? 0 : rest);
 }
@@ -89,7 +92,7 @@ static void send_loop(struct wr_stream *stream)
 		ssize_t n;
 
 		if (left == 0) {
-			shutdown(stream->fd, SHUT_WR);
+			wr_channel_finish(&stream->channel);
 			break;
 		}
 		if (!pace_wait(stream, bytes))
@@ -108,12 +111,13 @@ static void receive_loop(struct wr_stream *stream)
 {
 	uint64_t bytes = 0;
 
-	while (!atomic_load_explicit(&stream->crew->stop, memory_order_relaxed)) {
+	/* Datagrams have no end that the reader could see: it counts. */
+	while (bytes < stream->limit_bytes && !atomic_load_explicit(&stream->crew->stop, memory_order_relaxed)) {
 		ssize_t n;
 
 		if (!pace_wait(stream, bytes))
 			break;
-		n = recv(stream->fd, stream->buffer, stream->io_bytes, 0);
+		n = wr_channel_receive(&stream->channel, stream->buffer, stream->io_bytes, 0);
 		if (n <= 0) {
 			atomic_store(&stream->error, n < 0 ? errno : 0);
 			break;
@@ -159,7 +163,7 @@ int wr_crew_init(struct wr_crew *crew, size_t n_streams, struct weir_err *err)
 	pthread_mutex_init(&crew->lock, NULL);
 	pthread_cond_init(&crew->gate, NULL);
 	for (size_t i = 0; i < n_streams; i++) {
-		crew->streams[i].fd = -1;
+		crew->streams[i].channel = WR_CHANNEL_NONE;
 		crew->streams[i].cpu = -1;
 		crew->streams[i].ran_on_cpu = -1;
 		crew->streams[i].crew = crew;
@@ -248,18 +252,13 @@ void wr_crew_stop(struct wr_crew *crew)
 	pthread_mutex_unlock(&crew->lock);
 	for (size_t i = 0; i < crew->n_streams; i++) {
 		struct wr_stream *stream = &crew->streams[i];
-		struct linger drop = {.l_onoff = 1, .l_linger = 0};
 
-		if (stream->fd >= 0) {
-			setsockopt(stream->fd, SOL_SOCKET, SO_LINGER, &drop, sizeof drop);
-			shutdown(stream->fd, SHUT_RDWR);
-		}
+		if (wr_channel_is_open(&stream->channel))
+			wr_channel_drop(&stream->channel);
 		if (stream->thread_exists)
 			pthread_join(stream->thread, NULL);
 		stream->thread_exists = false;
-		if (stream->fd >= 0)
-			close(stream->fd);
-		stream->fd = -1;
+		wr_channel_close(&stream->channel);
 	}
 }
 

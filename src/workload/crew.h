@@ -11,14 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "transport/channel.h"
 #include "weir/err.h"
 
 /*
  * One connection's worker.
  *
- * @fd: a connected socket, owned by the crew
+ * @channel: a connection, owned by the crew
  * @io_bytes: size of one write, or room for one read
- * @limit_bytes: a sender stops after so many, WR_UNSET never
+ * @limit_bytes: both ends stop after so many, WR_UNSET never
  * @pace_bps: a writer's or reader's own speed limit, WR_UNSET none
  * @pace_slip_ns: how far the pace's schedule has been moved, the worker's own
  * @cpu: where to run, -1 anywhere
@@ -26,7 +27,7 @@
  *	@blocked_since_ns is 0 while the writer is not waiting for buffer space; @error an errno
  */
 struct wr_stream {
-	int fd;
+	struct wr_channel channel;
 	bool sender;
 	uint64_t io_bytes, limit_bytes, pace_bps;
 	int cpu;
@@ -53,7 +54,7 @@ struct wr_crew {
 	int64_t start_ns;
 };
 
-/* wr_crew_init - @n_streams streams with fd -1. Return: 0; -1 out of memory. */
+/* wr_crew_init - @n_streams streams without connections. Return: 0; -1 out of memory. */
 int wr_crew_init(struct wr_crew *crew, size_t n_streams, struct weir_err *err);
 
 /* wr_crew_spawn - make the threads; they wait at the gate. Return: 0; -1 (stop and deinit then). */

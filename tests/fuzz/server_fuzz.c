@@ -45,7 +45,6 @@ static void *serve(void *unused)
 static void server_start(void)
 {
 	static const struct wr_server_limits limits = {
-		.port = 0,
 		.max_sessions = 8,
 		.max_streams = MOST_STREAMS,
 		.max_buffer_bytes = 1U << 20,
@@ -56,7 +55,8 @@ static void server_start(void)
 	struct weir_err err = {0};
 	pthread_t thread;
 
-	CHECK(wr_server_init(&server, &limits, NULL, &err) == 0, "%s", err.text);
+	wr_server_init(&server, &limits, NULL);
+	CHECK(wr_server_listen(&server, &wr_transport_tcp, NULL, 0, &err) == 0, "%s", err.text);
 	CHECK(pthread_create(&thread, NULL, serve, NULL) == 0, "no thread");
 	pthread_detach(thread);
 }
@@ -175,9 +175,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0 || size > 4096)
 		return 0;
-	if (server.port == 0)
+	if ((int)wr_address_port(&server.listeners[0].address) == 0)
 		server_start();
-	fd = connect_to(server.port);
+	fd = connect_to((int)wr_address_port(&server.listeners[0].address));
 	CHECK(fd >= 0, "the server takes no connection");
 	wr_control_init(&client.control, fd, "server", MOST_ANSWER_BYTES);
 	if (data[0] == '!') {

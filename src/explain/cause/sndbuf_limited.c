@@ -3,6 +3,8 @@
  * sndbuf-limited: the writer waits for send-buffer space while nearly nothing is left to send, and the path is not
  * full. tcpi_sndbuf_limited alone reads 0 to 95 % on such flows; it only confirms.
  */
+#include <math.h>
+
 #include "base/units.h"
 #include "explain/cause.h"
 
@@ -12,6 +14,8 @@
 #define AT_CEILING_RATIO 0.95
 /* In flight over (goodput x min RTT): up to here nothing queues. */
 #define R_CLEAR 1.25
+/* A reader that works longer is the limit itself. */
+#define READER_BUSY_RATIO 0.9
 
 static void prove_ceiling(const struct wr_case *judged, struct wr_finding *out)
 {
@@ -69,9 +73,42 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	return 1;
 }
 
+/*
+ * Without a path nothing but the reader empties the buffer. A reader that is neither used up nor told to be slow waits
+ * for the writer in turn: both are woken and put to sleep instead of working, because too little fits between them.
+ */
+static int eval_plain(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
+{
+	const struct wr_features *f = &judged->features;
+	const struct wr_connection *first = &judged->sender->connections[0];
+	char size[WR_UNIT_TEXT], asked[WR_UNIT_TEXT], message[WR_UNIT_TEXT];
+
+	if (f->waited_ratio < 0.05 || wr_finding_find(found, "reader-limited") ||
+	    f->receiver_cpu_ratio + f->receiver_wait_ratio >= READER_BUSY_RATIO)
+		return 0;
+	out->side = judged->sender_side;
+	out->share_ratio = fmin(f->waited_ratio, 1);
+	if (first->sndbuf_req_bytes == WR_UNSET)
+		wr_finding_prove(out, "sndbuf_eff_bytes", f->sndbuf_eff_bytes, "bytes", "%s stands at %s on %s",
+				 first->sndbuf_option, wr_size_text(size, f->sndbuf_eff_bytes), wr_side_name(out->side));
+	else
+		wr_finding_prove(out, "sndbuf_eff_bytes", f->sndbuf_eff_bytes, "bytes", "%s: %s asked for, %s effective, on %s",
+				 first->sndbuf_option, wr_size_text(asked, (double)first->sndbuf_req_bytes),
+				 wr_size_text(size, f->sndbuf_eff_bytes), wr_side_name(out->side));
+	wr_finding_prove(out, "waited_ratio", f->waited_ratio, "ratio",
+			 "the writer waited for room for %.0f %% of the time, with writes of %s", 100 * f->waited_ratio,
+			 wr_size_text(message, (double)judged->sender->write_bytes));
+	wr_finding_prove(out, "receiver_cpu_ratio", f->receiver_cpu_ratio, "ratio",
+			 "the reading thread worked for %.0f %% of it, so it waited for the writer in turn",
+			 100 * f->receiver_cpu_ratio);
+	out->confidence = out->share_ratio >= 0.5 ? WR_CONFIDENCE_HIGH : WR_CONFIDENCE_MEDIUM;
+	return 1;
+}
+
 const struct wr_cause wr_cause_sndbuf_limited = {
 	.name = "sndbuf-limited",
 	.summary = "The send buffer holds less than the path can carry in flight.",
 	.source = "net/ipv4/tcp.c tcp_sendmsg_locked, sk_stream_memory_free",
 	.eval = eval,
+	.eval_plain = eval_plain,
 };

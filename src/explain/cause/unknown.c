@@ -29,4 +29,5 @@ const struct wr_cause wr_cause_unknown = {
 	.summary = "The evidence does not say what limits the transfer.",
 	.source = "the rest of the shares",
 	.eval = eval,
+	.eval_plain = eval,
 };

@@ -3,6 +3,8 @@
  * writer-limited: nothing is left to send and the writer is not waiting for buffer space. The app_limited bit of
  * tcp_info is no evidence: it is set on send-buffer-limited flows too.
  */
+#include <math.h>
+
 #include "explain/cause.h"
 
 static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
@@ -32,9 +34,30 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	return 1;
 }
 
+static int eval_plain(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
+{
+	const struct wr_features *f = &judged->features;
+
+	(void)found;
+	if (judged->evidence->plan.write_bps == WR_UNSET || !(f->waited_ratio <= 0.95))
+		return 0;
+	out->side = judged->sender_side;
+	out->share_ratio = 1 - fmax(f->waited_ratio, 0);
+	out->ceiling_bps = f->goodput_bps;
+	wr_finding_prove(out, "waited_ratio", f->waited_ratio, "ratio", "the writer waited for room for %.0f %% of the time",
+			 100 * f->waited_ratio);
+	if (f->sender_cpu_ratio + f->sender_wait_ratio < 0.5)
+		wr_finding_prove(out, "sender_cpu_ratio", f->sender_cpu_ratio, "ratio",
+				 "the writing thread used %.0f %% of a CPU, so it waits for something else",
+				 100 * f->sender_cpu_ratio);
+	out->confidence = f->waited_ratio < 0.1 ? WR_CONFIDENCE_HIGH : WR_CONFIDENCE_MEDIUM;
+	return 1;
+}
+
 const struct wr_cause wr_cause_writer_limited = {
 	.name = "writer-limited",
 	.summary = "The sending program writes more slowly than the path could carry.",
 	.source = "tcpi_notsent_bytes, tcpi_unacked (net/ipv4/tcp.c tcp_get_info)",
 	.eval = eval,
+	.eval_plain = eval_plain,
 };

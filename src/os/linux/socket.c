@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TCP sockets on Linux. struct tcp_info grows with every release: the layout of 6.18 stands in uapi/tcp_info.h
+ * Sockets on Linux. struct tcp_info grows with every release: the layout of 6.18 stands in uapi/tcp_info.h
  * with the release of each field, and the length that getsockopt returns decides which fields are valid.
  * Sources: net/ipv4/tcp.c tcp_get_info, net/core/sock.c sk_get_meminfo.
  */
@@ -12,7 +12,10 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+
+#include <linux/sockios.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -130,6 +133,15 @@ void wr_socket_describe(int fd, const struct wr_socket_wish *wish, struct wr_con
 	connection->mss_bytes = sample.value[WR_M_SND_MSS_BYTES] == WR_ABSENT ? 0 : sample.value[WR_M_SND_MSS_BYTES];
 }
 
+void wr_socket_describe_plain(int fd, const struct wr_socket_wish *wish, struct wr_connection *connection)
+{
+	connection->sndbuf_req_bytes = wish->sndbuf_bytes;
+	connection->rcvbuf_req_bytes = wish->rcvbuf_bytes;
+	connection->sndbuf_eff_bytes = int_option(fd, SO_SNDBUF);
+	connection->rcvbuf_eff_bytes = int_option(fd, SO_RCVBUF);
+	connection->ran_on_cpu = -1;
+}
+
 /* A field is valid when the kernel copied it whole. */
 #define TAKE(id, field, scale)                                                                                   \
 	(sample->value[WR_M_##id] =                                                                              \
@@ -174,21 +186,48 @@ static void tcp_sample(int fd, struct wr_sample *sample)
 	TAKE(TOTAL_RTO, total_rto, 1);
 }
 
-void wr_socket_sample(int fd, struct wr_sample *sample)
+/* Return: the words' number, 0 where the kernel has no SO_MEMINFO. */
+static int memory_read(int fd, uint32_t words[MEM_N])
 {
-	uint32_t words[MEM_N] = {0};
-	socklen_t length = sizeof words;
+	socklen_t length = MEM_N * sizeof *words;
 
+	memset(words, 0, length);
+	return getsockopt(fd, SOL_SOCKET, SO_MEMINFO, words, &length) < 0 || length < MEM_N * sizeof *words ? 0 : MEM_N;
+}
+
+static void sample_clear(struct wr_sample *sample)
+{
 	for (int id = WR_M_CA_STATE; id < WR_N_METRICS; id++)
 		sample->value[id] = WR_ABSENT;
+}
+
+void wr_socket_sample(int fd, struct wr_sample *sample)
+{
+	uint32_t words[MEM_N];
+
+	sample_clear(sample);
 	tcp_sample(fd, sample);
-	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, words, &length) < 0 || length < sizeof words)
+	if (!memory_read(fd, words))
 		return;
 	sample->value[WR_M_RMEM_BYTES] = words[MEM_RMEM_ALLOC];
 	sample->value[WR_M_RCVBUF_BYTES] = words[MEM_RCVBUF];
 	sample->value[WR_M_WMEM_QUEUED_BYTES] = words[MEM_WMEM_QUEUED];
 	sample->value[WR_M_SNDBUF_BYTES] = words[MEM_SNDBUF];
 	sample->value[WR_M_DROPS] = words[MEM_DROPS];
+}
+
+void wr_socket_sample_plain(int fd, bool one_message, struct wr_sample *sample)
+{
+	uint32_t words[MEM_N];
+	int unread;
+
+	sample_clear(sample);
+	if (!one_message && ioctl(fd, SIOCINQ, &unread) == 0)
+		sample->value[WR_M_UNREAD_BYTES] = unread;
+	if (!memory_read(fd, words))
+		return;
+	sample->value[WR_M_WMEM_BYTES] = words[MEM_WMEM_ALLOC];
+	sample->value[WR_M_SNDBUF_BYTES] = words[MEM_SNDBUF];
 }
 
 int64_t wr_socket_rtt_ns(int fd)

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The listener is made before the child is, so that near can connect at once. Its name is no file, and the kernel kills
+ * the child with near, so nothing can be left behind. A child is a process of its own as a server is: the two ends share
+ * no page tables, and a switch between them costs what it costs between programs.
+ */
+#include "peer/beside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "os/thread.h"
+#include "peer/server.h"
+
+static const struct wr_server_limits limits = {
+	.max_sessions = 4,
+	.max_streams = WR_MAX_STREAMS,
+	.max_buffer_bytes = INT64_MAX,
+	.max_duration_ns = INT64_MAX / 4,
+	.max_rate_bps = WR_UNSET,
+	.max_bytes = WR_UNSET,
+};
+
+/* Signals are near's, which ends the child when it has what it wants. */
+static _Noreturn void child_serve(struct wr_server *server, pid_t near)
+{
+	static const volatile sig_atomic_t never;
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0UL, 0UL, 0UL) < 0 || getppid() != near)
+		_exit(1);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	(void)wr_server_serve(server, &never, NULL);
+	_exit(0);
+}
+
+static int child_start(struct wr_beside *beside, struct wr_server *server, struct weir_err *err)
+{
+	pid_t near = getpid();
+
+	beside->child = fork();
+	if (beside->child == 0)
+		child_serve(server, near);
+	if (beside->child > 0)
+		return 0;
+	beside->child = 0;
+	return wr_err_errno(err, WEIR_ERR_HOST, "fork", errno, "starting the far end");
+}
+
+int wr_beside_start(struct wr_beside *beside, const struct wr_transport *transport, struct wr_address *address,
+		    struct weir_err *err)
+{
+	struct wr_server *server = malloc(sizeof *server);
+	int rc;
+
+	if (!server)
+		return wr_err_memory(err, "server");
+	wr_server_init(server, &limits, NULL);
+	rc = wr_server_listen(server, transport, NULL, 0, err);
+	if (rc == 0) {
+		*address = server->listeners[0].address;
+		rc = child_start(beside, server, err);
+	}
+	/* The child's listener is its own now. */
+	wr_server_deinit(server);
+	free(server);
+	return rc;
+}
+
+void wr_beside_end(struct wr_beside *beside)
+{
+	if (beside->child > 0) {
+		kill(beside->child, SIGKILL);
+		while (waitpid(beside->child, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	beside->child = 0;
+}
