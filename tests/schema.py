@@ -116,7 +116,7 @@ def axis_value(value):
 
 CELL = {"n": natural, "throughput_bps": {"min?": natural, "max?": natural, "mean?": natural, "median?": natural,
                                          "ci95?": [natural], "cv_ratio?": seconds},
-        "runs_bps": [natural], "grade?": {"good", "usable", "poor", "unranked"}, "group?": natural, "rtt_loaded_us?": natural,
+        "runs_bps": [natural], "grade?": {"good", "usable", "poor", "unranked"}, "group?": natural, "rtt_loaded_us?": natural, "transfer_s?": seconds,
         "sndbuf_eff_bytes?": positive, "rcvbuf_eff_bytes?": positive, "ramping": natural, "disturbed": natural,
         "stopped_early?": bool, "*": axis_value}
 GRID_RUN = {"cell": natural, "block": natural, "bytes": natural, "ramping": bool, "started_s": seconds, "transfer_s": seconds,

@@ -230,6 +230,8 @@ const char *wr_axis_value_text(char *out, const struct wr_axis *axis, size_t ind
 
 	if (value->number == WR_UNSET || axis->row->kind == WR_OPTION_COUNT)
 		snprintf(out, WR_UNIT_TEXT, "%s", value->text);
+	else if (axis->row->kind == WR_OPTION_SIZE && value->number % 1024)
+		snprintf(out, WR_UNIT_TEXT, "%llu B", (unsigned long long)value->number);
 	else if (axis->row->kind == WR_OPTION_SIZE)
 		wr_size_text(out, number);
 	else if (axis->row->kind == WR_OPTION_TIME)

@@ -57,7 +57,7 @@ struct wr_grid_run {
  *
  * @ci95: of the median, NaN below 6 runs; @group: cells that can't be told apart share one, 0 holds the fastest,
  *	-1 not ranked
- * @rtt_us: median; @sndbuf_eff_bytes, @rcvbuf_eff_bytes: of the last run
+ * @rtt_us, @transfer_s: medians; @sndbuf_eff_bytes, @rcvbuf_eff_bytes: of the last run
  * @stopped_early: it has as many runs as its interval needed, so that this is narrower than it should be
  */
 struct wr_grid_cell {
@@ -65,7 +65,7 @@ struct wr_grid_cell {
 	struct wr_stat_interval ci95;
 	enum wr_stat_grade grade;
 	int group;
-	double rtt_us;
+	double rtt_us, transfer_s;
 	uint64_t sndbuf_eff_bytes, rcvbuf_eff_bytes;
 	size_t n_ramping, n_disturbed;
 	bool stopped_early;

@@ -75,16 +75,27 @@ static void rtt_text(char *out, const struct wr_grid_cell *cell, double unit_bps
 	snprintf(out, WR_TABLE_TEXT, "%s", isfinite(cell->rtt_us) ? wr_time_text(text, cell->rtt_us * 1e3) : "-");
 }
 
+static void time_text(char *out, const struct wr_grid_cell *cell, double unit_bps)
+{
+	(void)unit_bps;
+	if (isfinite(cell->transfer_s))
+		snprintf(out, WR_TABLE_TEXT, "%.3f s", cell->transfer_s);
+	else
+		snprintf(out, WR_TABLE_TEXT, "-");
+}
+
 static const struct wr_sweep_face faces[] = {
-	{"all", "minimum, maximum, mean, median", "min/max/avg/median", four_text},
-	{"median", "median", "median", median_text},
-	{"mean", "mean", "mean", mean_text},
-	{"ci", "median and its 95 % interval; below 6 runs minimum and maximum", "median [95 % CI]", ci_text},
-	{"cv", "coefficient of variation and grade", "coefficient of variation, grade", cv_text},
-	{"rtt", "round trip under load", "RTT under load", rtt_text},
+	{"all", "minimum, maximum, mean, median", "min/max/avg/median", true, four_text},
+	{"median", "median", "median", true, median_text},
+	{"mean", "mean", "mean", true, mean_text},
+	{"ci", "median and its 95 % interval; below 6 runs minimum and maximum", "median [95 % CI]", true, ci_text},
+	{"cv", "coefficient of variation and grade", "coefficient of variation, grade", false, cv_text},
+	{"rtt", "median round trip under load", "RTT under load", false, rtt_text},
+	{"time", "median time of a transfer, for --bytes", "time of a transfer", false, time_text},
 };
 
-const struct wr_sweep_face *const wr_sweep_faces[] = {&faces[0], &faces[1], &faces[2], &faces[3], &faces[4], &faces[5], NULL};
+const struct wr_sweep_face *const wr_sweep_faces[] = {&faces[0], &faces[1], &faces[2], &faces[3], &faces[4], &faces[5],
+								    &faces[6], NULL};
 
 const struct wr_sweep_face *wr_sweep_face_find(const char *name)
 {
@@ -330,8 +341,10 @@ static void put_title(const struct sheet *sheet, const struct wr_report_head *he
 		(unsigned long long)plan->seed);
 	if (sheet->across == NONE)
 		fprintf(sheet->out, "Throughput in %s\n", sheet->unit);
-	else
+	else if (sheet->face->rate)
 		fprintf(sheet->out, "Throughput in %s: %s\n", sheet->unit, sheet->face->title);
+	else
+		fprintf(sheet->out, "Cells: %s\n", sheet->face->summary);
 }
 
 static int put_all(struct sheet *sheet, const struct wr_report_head *head, struct weir_err *err)

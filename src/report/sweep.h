@@ -8,10 +8,12 @@
 
 /*
  * What a cell of a table shows.
+ * @rate: it is one of throughput, and needs its unit
  * @text: of @cell, in the @unit_bps of the table, into WR_TABLE_TEXT bytes
  */
 struct wr_sweep_face {
 	const char *name, *summary, *title;
+	bool rate;
 	void (*text)(char *out, const struct wr_grid_cell *cell, double unit_bps);
 };
 

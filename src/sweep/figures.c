@@ -65,6 +65,8 @@ static void cell_figures(struct wr_grid *grid, size_t index, struct room *room)
 	*cell = (struct wr_grid_cell){.ci95 = {NAN, NAN, 0}, .group = -1, .sndbuf_eff_bytes = WR_UNSET,
 				      .rcvbuf_eff_bytes = WR_UNSET};
 	cell->rtt_us = wr_stat_median(room->values, n, room->scratch);
+	n = COLLECT(grid, index, transfer_s, room);
+	cell->transfer_s = wr_stat_median(room->values, n, room->scratch);
 	n = COLLECT(grid, index, throughput_bps, room);
 	(void)wr_stat_summarise(&cell->bps, room->values, n, room->scratch);
 	cell->grade = wr_stat_grade(cell->bps.cv);

@@ -7,7 +7,7 @@
 
 /*
  * @remembers: the kernel's memory of the path could not be dropped
- * @sizes: what became of sizes beyond a limit, by end and buffer
+ * @sizes: what became of sizes beyond a limit: SO_SNDBUF, SO_RCVBUF; below the least: the same
  */
 struct wr_sweep_steps {
 	struct wr_peer *peer;

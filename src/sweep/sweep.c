@@ -84,7 +84,9 @@ static int run_of(const struct wr_evidence *evidence, struct wr_grid_run *run, s
 	run->bytes = result->bytes;
 	for (size_t i = 0; i < result->n_intervals; i++)
 		run->retrans_segs += result->intervals[i].retrans_segs;
-	run->transfer_s = (double)wr_evidence_receiver(evidence)->duration_ns / 1e9;
+	/* Until the last byte was read, not until the ends had agreed that it was. */
+	run->transfer_s = result->n_intervals ? result->intervals[result->n_intervals - 1].end_s
+					      : (double)wr_evidence_receiver(evidence)->duration_ns / 1e9;
 	run->near_other_cpu_ratio = known(evidence->near.other_cpu_ratio);
 	run->far_other_cpu_ratio = known(evidence->far.other_cpu_ratio);
 	run->sndbuf_eff_bytes = last_size(wr_evidence_sender(evidence), WR_M_SNDBUF_BYTES);
@@ -94,8 +96,8 @@ static int run_of(const struct wr_evidence *evidence, struct wr_grid_run *run, s
 }
 
 /*
- * What became of a size that was asked for: Linux doubles it, and clamps it at a sysctl; with SO_*BUFFORCE, where weir may,
- * it passes that sysctl by, which a program without the privilege can't.
+ * What became of a size that was asked for, where it binds: the sender's SO_SNDBUF, the receiver's SO_RCVBUF. Linux doubles it,
+ * and clamps it at a sysctl; with SO_*BUFFORCE, where weir may, it passes that sysctl by, which other programs can't.
  */
 static void look_at_size(struct wr_sweep_steps *steps, const struct wr_end *end, enum wr_side side, bool receive)
 {
@@ -104,19 +106,22 @@ static void look_at_size(struct wr_sweep_steps *steps, const struct wr_end *end,
 	uint64_t got = !first ? WR_UNSET : receive ? first->rcvbuf_eff_bytes : first->sndbuf_eff_bytes;
 	uint64_t limit = receive ? end->core_rmem_max_bytes : end->core_wmem_max_bytes;
 	const char *sysctl = receive ? "net.core.rmem_max" : "net.core.wmem_max", *option = receive ? "SO_RCVBUF" : "SO_SNDBUF";
-	char *note = steps->sizes[2 * side + receive];
+	const char *name = wr_side_name(side);
 	char shown[WR_UNIT_TEXT], most[WR_UNIT_TEXT];
 
-	if (asked == WR_UNSET || got == WR_UNSET || limit == WR_UNSET || asked <= limit)
+	if (asked == WR_UNSET || got == WR_UNSET || limit == WR_UNSET)
 		return;
 	wr_size_text(shown, (double)asked);
 	wr_size_text(most, (double)limit);
 	if (got < 2 * asked)
-		snprintf(note, WR_NOTE_TEXT, "%s %s on %s was cut to %s by %s: cells above that size are all the same", option, shown,
-			 wr_side_name(side), most, sysctl);
-	else
-		snprintf(note, WR_NOTE_TEXT, "%s above %s on %s was set with %sFORCE, past %s: a program without CAP_NET_ADMIN gets %s",
-			 option, most, wr_side_name(side), option, sysctl, most);
+		snprintf(steps->sizes[receive], WR_NOTE_TEXT, "%s %s on %s was cut to %s by %s: cells above that size are all the same",
+			 option, shown, name, most, sysctl);
+	else if (asked > limit)
+		snprintf(steps->sizes[receive], WR_NOTE_TEXT, "%s above %s on %s was set with %sFORCE, past %s: a program without "
+			 "CAP_NET_ADMIN gets %s", option, most, name, option, sysctl, most);
+	else if (got > 2 * asked)
+		snprintf(steps->sizes[2 + receive], WR_NOTE_TEXT, "%s %s on %s became %s effective, the kernel's least", option, shown, name,
+			 wr_size_text(most, (double)got));
 }
 
 int wr_sweep_cell_plan(const struct wr_sweep_steps *steps, size_t cell, struct wr_plan *plan, struct weir_err *err)
@@ -155,10 +160,8 @@ static int run_cell(struct wr_sweep_steps *steps, size_t cell, size_t block, str
 	if (wr_measure_run(steps->peer, &plan, &watch, &evidence, err) < 0)
 		return -1;
 	rc = evidence.complete ? run_of(&evidence, &run, err) : 1;
-	for (int receive = 0; receive < 2; receive++) {
-		look_at_size(steps, &evidence.near, WR_SIDE_NEAR, receive);
-		look_at_size(steps, &evidence.far, WR_SIDE_FAR, receive);
-	}
+	look_at_size(steps, wr_evidence_sender(&evidence), plan.reverse ? WR_SIDE_FAR : WR_SIDE_NEAR, false);
+	look_at_size(steps, wr_evidence_receiver(&evidence), plan.reverse ? WR_SIDE_NEAR : WR_SIDE_FAR, true);
 	run.wall_s = wr_sweep_elapsed_s(steps) - run.started_s;
 	wr_evidence_deinit(&evidence);
 	return rc == 0 ? wr_sweep_add(steps, &run, err) : rc;
