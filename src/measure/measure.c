@@ -265,6 +265,7 @@ int wr_measure_result(const struct wr_evidence *evidence, struct wr_result *resu
 	total_trim(&total, &evidence->plan);
 	result->throughput_bps = evidence->steady_bps;
 	result->rtt_min_us = known(evidence_min_rtt_us(evidence));
+	result->transfer_s = total.n ? (double)total.t_ns[total.n - 1] / 1e9 : 0;
 	result->rtt_loaded_us = wr_measure_rtt_us(evidence, from, to);
 	result->mss_bytes = known(sender->n_connections ? (double)sender->connections[0].mss_bytes : 0);
 	result->cpu_ratio_near = cpu_ratio(&evidence->near, from, to);

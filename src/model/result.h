@@ -16,7 +16,7 @@ struct wr_interval {
  * NaN: not to be had.
  *
  * @throughput_bps: over the steady interval; over the whole run when there was none
- * @bytes: read by the receiver in the whole run
+ * @bytes: read by the receiver in the whole run; @transfer_s: until the last of them, or the time that was asked for
  * @rtt_min_us: smallest round trip that the sender or the idle control connection saw
  * @rtt_loaded_us: median smoothed round trip in the steady interval
  * @cpu_ratio_near, @cpu_ratio_far: busiest worker thread, of one CPU; -1 unknown
@@ -24,7 +24,7 @@ struct wr_interval {
  */
 struct wr_result {
 	double throughput_bps, rtt_min_us, rtt_loaded_us, mss_bytes;
-	double cpu_ratio_near, cpu_ratio_far;
+	double cpu_ratio_near, cpu_ratio_far, transfer_s;
 	uint64_t bytes;
 	double stream_bps[WR_MAX_STREAMS];
 	uint64_t stream_bytes[WR_MAX_STREAMS];

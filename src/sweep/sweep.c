@@ -84,9 +84,7 @@ static int run_of(const struct wr_evidence *evidence, struct wr_grid_run *run, s
 	run->bytes = result->bytes;
 	for (size_t i = 0; i < result->n_intervals; i++)
 		run->retrans_segs += result->intervals[i].retrans_segs;
-	/* Until the last byte was read, not until the ends had agreed that it was. */
-	run->transfer_s = result->n_intervals ? result->intervals[result->n_intervals - 1].end_s
-					      : (double)wr_evidence_receiver(evidence)->duration_ns / 1e9;
+	run->transfer_s = result->transfer_s;
 	run->near_other_cpu_ratio = known(evidence->near.other_cpu_ratio);
 	run->far_other_cpu_ratio = known(evidence->far.other_cpu_ratio);
 	run->sndbuf_eff_bytes = last_size(wr_evidence_sender(evidence), WR_M_SNDBUF_BYTES);
