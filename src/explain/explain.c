@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "explain/cause.h"
+#include "explain/phases.h"
 #include "stat/grade.h"
 #include "stat/summary.h"
 
@@ -158,15 +159,19 @@ static void summarize(const struct wr_case *judged, struct wr_verdict *verdict)
 		 wr_rate_text(product, n * 8e6 * f->in_flight_bytes / f->rtt_us), wr_rate_text(measured, f->goodput_bps));
 }
 
-static void phases(const struct wr_evidence *evidence, struct wr_verdict *verdict)
+int wr_explain_first(const struct wr_evidence *evidence, struct wr_finding *first, struct weir_err *err)
 {
-	double from = (double)evidence->steady_from_ns / 1e9, to = (double)evidence->steady_to_ns / 1e9;
+	struct wr_verdict verdict = {0};
+	struct wr_case judged;
 
-	if (from > 0 && !evidence->ramping)
-		verdict->phases[verdict->n_phases++] = (struct wr_phase){0, from, "ramp-limited", WR_SIDE_PATH};
-	if (verdict->n_causes)
-		verdict->phases[verdict->n_phases++] =
-			(struct wr_phase){from, to, verdict->causes[0].cause, verdict->causes[0].side};
+	*first = (struct wr_finding){0};
+	if (wr_case_init(&judged, evidence, err) < 0)
+		return -1;
+	judge(&judged, &verdict);
+	sort(&verdict);
+	if (verdict.n_causes)
+		*first = verdict.causes[0];
+	return 0;
 }
 
 int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, struct weir_err *err)
@@ -186,8 +191,7 @@ int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, s
 	sort(verdict);
 	refuse(verdict);
 	summarize(&judged, verdict);
-	phases(evidence, verdict);
-	return 0;
+	return wr_explain_phases(evidence, verdict, err);
 }
 
 /* A new finding at @place, the last one making room when all is full. */

@@ -15,6 +15,14 @@
 int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, struct weir_err *err);
 
 /*
+ * wr_explain_first - the first cause of @evidence alone, as for a stretch of a run
+ * @first: its cause is NULL when there is none
+ *
+ * Return: 0; -1 out of memory.
+ */
+int wr_explain_first(const struct wr_evidence *evidence, struct wr_finding *first, struct weir_err *err);
+
+/*
  * wr_explain_noise - put "noisy" first when repeats differ too much to be ranked; after loss, which explains that
  * @runs_bps: @n_runs rates of the same setting on fresh connections
  *

@@ -210,6 +210,21 @@ static const char *side_words(enum wr_side side)
 	return side == WR_SIDE_PATH ? "" : side == WR_SIDE_NEAR ? " on near" : " on far";
 }
 
+/* When the limit changed, beyond the ramp. */
+static void put_phases(FILE *out, const struct wr_verdict *verdict)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < verdict->n_phases; i++)
+		n += strcmp(verdict->phases[i].cause, "ramp-limited") != 0;
+	for (size_t i = 0; i < verdict->n_phases && n > 1; i++) {
+		const struct wr_phase *phase = &verdict->phases[i];
+
+		fprintf(out, "%s%.1f to %.1f s %s%s%s", i ? ", " : "Phases    ", phase->from_s, phase->to_s, phase->cause,
+			side_words(phase->side), i + 1 == verdict->n_phases ? "\n" : "");
+	}
+}
+
 void wr_report_verdict_text(FILE *out, const struct wr_verdict *verdict)
 {
 	static const char *const confidences[] = {", low confidence", ", medium confidence", ""};
@@ -230,6 +245,7 @@ void wr_report_verdict_text(FILE *out, const struct wr_verdict *verdict)
 			fprintf(out, ", %.0f %% of the time", 100 * other->share_ratio);
 		fprintf(out, "%s%s\n", other->n_proofs ? ": " : "", other->n_proofs ? other->proofs[0].says : "");
 	}
+	put_phases(out, verdict);
 	if (verdict->n_refused)
 		fprintf(out, "Not this  a larger buffer: %s\n", verdict->refused[0].why);
 	for (size_t i = 0; i < verdict->n_advice; i++) {
