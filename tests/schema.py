@@ -97,7 +97,7 @@ HEAD = {"version": words, "started": rfc3339, "duration_s": seconds, "complete":
                  "time_ns?": positive, "bytes?": positive, "length_bytes?": positive, "window_bytes?": natural,
                  "sndbuf_bytes?": natural, "rcvbuf_bytes?": natural, "far_sndbuf_bytes?": natural,
                  "far_rcvbuf_bytes?": natural, "congestion?": words, "bitrate_bps?": positive, "read_rate_bps?": positive,
-                 "far_read_rate_bps?": positive, "bind?": words, "cpu?": words, "transport?": words}}
+                 "far_read_rate_bps?": positive, "bind?": words, "cpu?": words, "transport?": words, "workload": words}}
 END = {"host": words, "kernel": words, "sndbuf_req_bytes?": natural, "sndbuf_eff_bytes": positive,
        "rcvbuf_req_bytes?": natural, "rcvbuf_eff_bytes?": positive, "autotuning": {"snd": bool, "rcv": bool},
        "congestion?": words, "sndbuf_option?": words, "rcvbuf_option?": words, "local": words, "ran_on_cpu?": natural, "cpu_ratio?": load, "other_cpu_ratio?": ratio,
@@ -108,6 +108,8 @@ INTERVAL = {"start_s": seconds, "end_s": seconds, "throughput_bps": natural, "rt
 RUN = {"schema": "weir.run/1", **HEAD, "command": "run",
        "path": {"rtt_min_us?": positive, "rtt_loaded_us?": positive, "mss_bytes?": positive, "unmeasured?": words},
        "throughput_bps": positive, "steady": {"from_s": seconds, "to_s": seconds, "ramping": bool}, "bytes": positive,
+       "workload": {"name": words, "messages?": natural, "messages_per_s?": seconds, "bytes_per_segment?": positive,
+                    "latency_us?": {"p50": seconds, "p90": seconds, "p99": seconds, "p999": seconds, "max": seconds}},
        "streams": [{"id": positive, "bytes": natural, "throughput_bps": natural}], "intervals": [INTERVAL],
        "near": END, "far": END, "verdict": VERDICT}
 def axis_value(value):
@@ -172,6 +174,11 @@ def check_run(result):
     assert len(streams) == result["plan"]["parallel"]
     assert [stream["id"] for stream in streams] == list(range(1, len(streams) + 1))
     assert sum(stream["bytes"] for stream in streams) == result["bytes"]
+    workload = result["workload"]
+    assert workload["name"] == result["plan"]["workload"].split(":")[0]
+    assert (workload["name"] == "stream") == ("messages" not in workload) == ("latency_us" not in workload)
+    times = list(workload.get("latency_us", {}).values())
+    assert times == sorted(times)
     if result["plan"]["transport"] == "tcp":
         assert result["path"].keys() == {"rtt_min_us", "rtt_loaded_us", "mss_bytes"}
         assert result["path"]["rtt_loaded_us"] >= 0.9 * result["path"]["rtt_min_us"]

@@ -178,8 +178,10 @@ const char *wr_time_text(char *out, double ns)
 		snprintf(out, WR_UNIT_TEXT, "%.0f ms", ns / 1e6);
 	else if (ns >= 1e6)
 		snprintf(out, WR_UNIT_TEXT, "%.1f ms", ns / 1e6);
-	else
+	else if (ns >= 9.95e3 || ns == 0)
 		snprintf(out, WR_UNIT_TEXT, "%.0f us", ns / 1e3);
+	else
+		snprintf(out, WR_UNIT_TEXT, "%.1f us", ns / 1e3);
 	return out;
 }
 

@@ -88,6 +88,9 @@ static void texts_have_units(void **state)
 	assert_string_equal(wr_rate_text(text, 999.9e6), "1.00 Gbit/s");
 	assert_string_equal(wr_time_text(text, 100.1e6), "100 ms");
 	assert_string_equal(wr_time_text(text, 20.12e6), "20.1 ms");
+	assert_string_equal(wr_time_text(text, 25400), "25 us");
+	assert_string_equal(wr_time_text(text, 430), "0.4 us");
+	assert_string_equal(wr_time_text(text, 0), "0 us");
 	assert_string_equal(wr_share_text(text, 0.963), "96 %");
 	assert_string_equal(wr_size_short(text, 65536), "64K");
 	assert_string_equal(wr_size_short(text, 10066330), "9.6M");

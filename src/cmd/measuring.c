@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "os/socket.h"
 #include "transport/transport.h"
+#include "workload/workload.h"
 
 #define FIELD(field) offsetof(struct wr_measuring, field)
 
@@ -68,6 +69,7 @@ int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *ch
 {
 	const struct wr_transport *transport;
 	struct weir_err err = {0};
+	struct wr_work work;
 	int first, rc = wr_command_options(command, chosen, argc, argv, false, &first);
 
 	if (rc)
@@ -78,6 +80,8 @@ int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *ch
 	    wr_transport_choose(&transport, NULL, *target, &chosen->plan, &err) < 0)
 		return wr_command_fail(command, &err, chosen->json || chosen->json_stream);
 	chosen->plan.transport = transport->name;
+	if (wr_work_parse(&work, &chosen->plan, &err) < 0)
+		return wr_command_fail(command, &err, chosen->json || chosen->json_stream);
 	if (!chosen->plan.congestion)
 		chosen->plan.congestion = wr_measuring_congestion(command, *target);
 	return 0;

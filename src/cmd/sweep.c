@@ -14,6 +14,7 @@
 #include "report/sweep.h"
 #include "sweep/sweep.h"
 #include "transport/transport.h"
+#include "workload/workload.h"
 
 /* What the callbacks of a sweep need. */
 struct showing {
@@ -127,17 +128,18 @@ static int check_names(const struct wr_sweep_choice *choice, struct weir_err *er
 	return 0;
 }
 
-/* What the data runs over, checked before the first run; as an axis it is part of the cells. */
-static int choose_transport(struct wr_grid *grid, const char *target, struct weir_err *err)
+/* What the data runs over and what it is, checked before the first run; a transport as an axis is part of the cells. */
+static int check_data(struct wr_grid *grid, const char *target, struct weir_err *err)
 {
 	const struct wr_transport *transport;
+	struct wr_work work;
 
-	if (wr_grid_plan_axis(&grid->plan, "transport"))
-		return 0;
-	if (wr_transport_choose(&transport, NULL, target, &grid->plan.base, err) < 0)
-		return -1;
-	grid->plan.base.transport = transport->name;
-	return 0;
+	if (!wr_grid_plan_axis(&grid->plan, "transport")) {
+		if (wr_transport_choose(&transport, NULL, target, &grid->plan.base, err) < 0)
+			return -1;
+		grid->plan.base.transport = transport->name;
+	}
+	return wr_work_parse(&work, &grid->plan.base, err);
 }
 
 /* The grid and the target, from the options or from a file. Return: 0; -1. */
@@ -168,7 +170,7 @@ static int prepare(const struct wr_sweep_choice *choice, int argc, char **argv, 
 			return -1;
 		snprintf(target, n_target, "%s", named);
 	}
-	return choose_transport(grid, target, err);
+	return check_data(grid, target, err);
 }
 
 static int run(int argc, char **argv)

@@ -114,7 +114,7 @@ static void refuse(struct wr_verdict *verdict)
 		{"loss-limited", "losses keep the congestion window small; it would stay unused", "path",
 		 "find where segments are lost; another congestion control may bear it better: compare with -C bbr"},
 		{"cpu-limited", "a CPU is used up; it would make nothing faster", "program",
-		 "larger writes (-l), more connections on other CPUs (-P), offloads"},
+		 "larger writes (-l, or batch= of records), more connections on other CPUs (-P), offloads"},
 		{"ramp-limited", "the transfer ends in its ramp; it would stay unused", "program",
 		 "keep connections open and use them again, or move more on each"},
 		{"unknown", "the evidence does not point to a buffer", "none", "measure longer (-t), and the other direction (-R)"},

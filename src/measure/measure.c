@@ -50,10 +50,10 @@ static int total_init(struct total *total, const struct wr_end *end, struct weir
 	return 0;
 }
 
-/* A transfer of so many bytes ends with its last byte, not when the ends have agreed that it did. */
+/* A transfer of so many bytes or messages ends with its last byte, not when the ends have agreed that it did. */
 static void total_trim(struct total *total, const struct wr_plan *plan)
 {
-	if (plan->bytes != WR_UNSET) {
+	if (wr_work_ends(plan)) {
 		while (total->n > 2 && total->bytes[total->n - 2] == total->bytes[total->n - 1])
 			total->n--;
 		return;
@@ -218,9 +218,12 @@ static void intervals_fill(const struct wr_evidence *evidence, const struct tota
 
 	if (step < end_ns / WR_MAX_INTERVALS)
 		step = end_ns / WR_MAX_INTERVALS + 1;
-	for (int64_t from = 0; from + step / 4 < end_ns && result->n_intervals < WR_MAX_INTERVALS; from += step) {
+	for (int64_t from = 0; from < end_ns && result->n_intervals < WR_MAX_INTERVALS; from += step) {
 		int64_t to = from + step < end_ns ? from + step : end_ns;
 
+		/* A rest that short says nothing, unless it is all there is. */
+		if (from > 0 && from + step / 4 >= end_ns)
+			break;
 		interval_fill(evidence, total, from, to, &result->intervals[result->n_intervals++]);
 	}
 }
@@ -272,6 +275,7 @@ int wr_measure_result(const struct wr_evidence *evidence, struct wr_result *resu
 	result->cpu_ratio_far = cpu_ratio(&evidence->far, from, to);
 	intervals_fill(evidence, &total, result);
 	streams_fill(evidence, result);
+	wr_measure_messages(evidence, result);
 	total_deinit(&total);
 	return 0;
 }
@@ -358,7 +362,7 @@ static int go_on(struct wr_run *run, const struct wr_measure_watch *watch, struc
 	int rc;
 
 	for (;;) {
-		rc = wr_run_wait(run, run->plan.bytes == WR_UNSET ? (int64_t)run->plan.duration_ns : INT64_MAX / 2, err);
+		rc = wr_run_wait(run, run->plan.duration_ns != WR_UNSET ? (int64_t)run->plan.duration_ns : INT64_MAX / 2, err);
 		if (rc == 1 && !tick(&ticker, run, watch))
 			return 3;
 		if (rc == 0 && step_ns <= left_ns && still_growing(&ticker)) {
@@ -377,7 +381,7 @@ int wr_measure_run(struct wr_peer *peer, const struct wr_plan *plan, const struc
 	struct wr_run run;
 	int rc;
 
-	if (timed.bytes == WR_UNSET && timed.duration_ns == WR_UNSET)
+	if (timed.duration_ns == WR_UNSET && !wr_work_ends(&timed))
 		timed.duration_ns = WR_DEFAULT_DURATION_NS;
 	if (wr_run_start(&run, peer, &timed, err) < 0)
 		return -1;

@@ -58,6 +58,9 @@ double wr_measure_rate(const struct wr_evidence *evidence, int64_t from_ns, int6
  */
 double wr_measure_slope(const struct wr_evidence *evidence, int64_t from_ns, int64_t to_ns);
 
+/* wr_measure_messages - the figures of @result about segments and messages. */
+void wr_measure_messages(const struct wr_evidence *evidence, struct wr_result *result);
+
 /* wr_measure_rtt_us - median smoothed round trip of the sender between two instants; NaN unknown. */
 double wr_measure_rtt_us(const struct wr_evidence *evidence, int64_t from_ns, int64_t to_ns);
 

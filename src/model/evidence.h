@@ -41,11 +41,13 @@ struct wr_counter {
  * @n_cpus: CPUs of the host; @other_cpu_ratio: share of all of them that other processes used, -1 unknown
  * @write_bytes: bytes of one write, after alignment
  * @may_force: SO_*BUFFORCE works here
+ * @latency_...: what a message took this end's senders, of the whole run; WR_UNSET where no messages are timed
  */
 struct wr_end {
 	char host[WR_NAME_TEXT], kernel[WR_NAME_TEXT], tcp_rmem[WR_NAME_TEXT], tcp_wmem[WR_NAME_TEXT];
 	uint64_t tcp_rmem_max_bytes, tcp_wmem_max_bytes, core_rmem_max_bytes, core_wmem_max_bytes;
 	int64_t n_cpus, write_bytes, duration_ns;
+	uint64_t latency_p50_ns, latency_p90_ns, latency_p99_ns, latency_p999_ns, latency_max_ns;
 	double other_cpu_ratio;
 	bool may_force;
 	struct wr_connection *connections;

@@ -20,6 +20,7 @@
 #define WR_METRICS(X)                                                                                             \
 	X(T_NS, "t_ns", "time since the start of the run", "CLOCK_MONOTONIC")                                     \
 	X(BYTES, "bytes", "bytes that the program wrote or read so far", "weir")                                  \
+	X(MESSAGES, "messages", "messages that are done so far; absent in a byte stream", "weir")                 \
 	X(BLOCKED, "blocked", "1 while the writer waits for buffer space", "weir")                                \
 	X(BLOCKED_NS, "blocked_ns", "time the writer has waited so far", "weir")                                  \
 	X(CPU_NS, "cpu_ns", "CPU time of the stream's thread so far", "clock_gettime(thread)")                    \

@@ -23,6 +23,8 @@ const struct wr_option wr_plan_options[] = {
 	 "length of the transfer (5s)", NULL},
 	{"bytes", 'n', WR_OPTION_SIZE, FIELD(bytes), "SIZE", NULL, 1, 0, "time",
 	 "send SIZE bytes instead of for a time, shared by the streams", NULL},
+	{"workload", 0, WR_OPTION_TEXT, FIELD(workload), "NAME[:KEYS]", "stream", 0, 0, NULL,
+	 "what a connection carries, as records:size=20-100; weir list workloads", NULL},
 	{"parallel", 'P', WR_OPTION_COUNT, FIELD(streams), "N", "1", 1, WR_MAX_STREAMS, NULL,
 	 "connections at once, a thread each", NULL},
 	{"length", 'l', WR_OPTION_SIZE, FIELD(len_bytes), "SIZE", NULL, 1, 16777216, NULL,
@@ -131,6 +133,19 @@ uint64_t wr_plan_sndbuf(const struct wr_plan *plan, bool far)
 uint64_t wr_plan_rcvbuf(const struct wr_plan *plan, bool far)
 {
 	return far ? plan->far_rcvbuf_bytes : plan->rcvbuf_bytes;
+}
+
+bool wr_plan_is_stream(const struct wr_plan *plan)
+{
+	return !plan->workload || strcmp(plan->workload, "stream") == 0;
+}
+
+const char *wr_plan_workload_name(char name[WR_WORKLOAD_NAME_TEXT], const struct wr_plan *plan)
+{
+	const char *text = plan->workload ? plan->workload : "stream";
+
+	snprintf(name, WR_WORKLOAD_NAME_TEXT, "%.*s", (int)strcspn(text, ":"), text);
+	return name;
 }
 
 json_t *wr_plan_to_json(const struct wr_plan *plan)

@@ -21,6 +21,7 @@
  * @len_bytes: size of one write; WR_UNSET: 128 KiB, cut to whole segments
  * @write_exact: keep @len_bytes even if it is not a multiple of the MSS
  * @transport: what the data runs over, a row of wr_transports; NULL is that of the target, and tcp in old evidence
+ * @workload: NAME[:key=value,...]; what it means is the table's in workload/; NULL is "stream"
  * @force: use SO_*BUFFORCE where privileged (only weir tune asks for that)
  * @forget: drop what the sender's kernel remembers of the path before each connection
  */
@@ -29,7 +30,7 @@ struct wr_plan {
 	uint64_t port, streams, len_bytes, bytes, duration_ns, interval_ns, connect_timeout_ns;
 	uint64_t sndbuf_bytes, rcvbuf_bytes, far_sndbuf_bytes, far_rcvbuf_bytes, window_bytes;
 	uint64_t write_bps, read_bps, far_read_bps;
-	const char *congestion, *bind, *cpu, *transport;
+	const char *congestion, *bind, *cpu, *transport, *workload;
 	json_t *texts;
 };
 
@@ -47,6 +48,13 @@ bool wr_plan_is_tcp(const struct wr_plan *plan);
 /* Requested buffers of an end, by role: @far picks the side. */
 uint64_t wr_plan_sndbuf(const struct wr_plan *plan, bool far);
 uint64_t wr_plan_rcvbuf(const struct wr_plan *plan, bool far);
+
+/* wr_plan_is_stream - whether connections carry a plain byte stream, as fast as they can. */
+bool wr_plan_is_stream(const struct wr_plan *plan);
+
+/* wr_plan_workload_name - the workload's name without its keys. Return: @name. */
+#define WR_WORKLOAD_NAME_TEXT 32
+const char *wr_plan_workload_name(char name[WR_WORKLOAD_NAME_TEXT], const struct wr_plan *plan);
 
 json_t *wr_plan_to_json(const struct wr_plan *plan);
 int wr_plan_from_json(struct wr_plan *plan, const json_t *object, struct weir_err *err);

@@ -48,6 +48,12 @@ void wr_socket_sample_plain(int fd, bool one_message, struct wr_sample *sample);
 /* wr_socket_rtt_ns - the smallest round trip seen on a connected TCP socket, 0 unknown. */
 int64_t wr_socket_rtt_ns(int fd);
 
+/* wr_socket_unacked_bytes - written and not yet acknowledged by the peer's kernel, sent or not. */
+uint64_t wr_socket_unacked_bytes(int fd);
+
+/* wr_socket_error - why a connection broke (and forget it). Return: an errno, EPIPE where the kernel names none. */
+int wr_socket_error(int fd);
+
 /* wr_socket_may_force - whether SO_SNDBUFFORCE works for this process. */
 bool wr_socket_may_force(void);
 

@@ -41,6 +41,8 @@ static uint64_t plan_pace(const struct wr_plan *plan, bool far, bool sender)
 int wr_end_run_init(struct wr_end_run *run, const struct wr_transport *transport, const struct wr_plan *plan, bool far,
 		    struct weir_err *err)
 {
+	struct wr_work work;
+
 	memset(run, 0, sizeof *run);
 	run->transport = transport;
 	run->far = far;
@@ -53,8 +55,10 @@ int wr_end_run_init(struct wr_end_run *run, const struct wr_transport *transport
 		.reader = !run->sender,
 		.congestion = plan->congestion,
 	};
-	if (wr_end_init(&run->end, plan->streams, err) < 0 || wr_crew_init(&run->crew, plan->streams, err) < 0)
+	if (wr_work_parse(&work, plan, err) < 0 || wr_end_init(&run->end, plan->streams, err) < 0 ||
+	    wr_crew_init(&run->crew, plan->streams, err) < 0)
 		return -1;
+	run->crew.work = work;
 	wr_host_limits(&run->end);
 	run->end.may_force = wr_socket_may_force();
 	for (size_t i = 0; i < plan->streams; i++) {
@@ -84,14 +88,15 @@ static uint64_t write_bytes(const struct wr_plan *plan, int64_t mss_bytes)
 }
 
 /* A slow reader reads a little often, so that its pace and not its chunk shows. What doesn't fit of a message is lost. */
-static uint64_t read_bytes(const struct wr_plan *plan, uint64_t pace_bps, bool messages)
+static uint64_t read_bytes(const struct wr_plan *plan, const struct wr_work *work, uint64_t pace_bps, bool messages)
 {
+	uint64_t written = work->row->write_bytes ? work->row->write_bytes(work->keys) : DEFAULT_IO_BYTES;
 	uint64_t room = plan->len_bytes != WR_UNSET && plan->len_bytes > DEFAULT_IO_BYTES ? plan->len_bytes
 											  : DEFAULT_IO_BYTES;
 	uint64_t in_10_ms = pace_bps / 800;
 
 	if (messages)
-		return room;
+		return room > written ? room : written;
 	room = room > MAX_READ_BYTES ? MAX_READ_BYTES : room;
 	if (pace_bps == WR_UNSET || in_10_ms > room)
 		return room;
@@ -107,13 +112,14 @@ static int check_message(const struct wr_end_run *run, const struct wr_plan *pla
 
 	if (stream->io_bytes <= most)
 		return 0;
-	if (plan->len_bytes == WR_UNSET) {
+	if (plan->len_bytes == WR_UNSET && wr_plan_is_stream(plan)) {
 		stream->io_bytes = most;
 		return 0;
 	}
-	wr_err_set(err, WEIR_ERR_USAGE, "message", "%s takes messages of up to %llu bytes with these buffers, --length asks for %s",
-		   run->transport->name, (unsigned long long)most, wr_size_text(asked, (double)plan->len_bytes));
-	return wr_err_hint(err, "a smaller --length, or larger buffers");
+	wr_err_set(err, WEIR_ERR_USAGE, "message", "%s takes messages of up to %llu bytes with these buffers, %s asks for %s",
+		   run->transport->name, (unsigned long long)most, wr_plan_is_stream(plan) ? "--length" : plan->workload,
+		   wr_size_text(asked, (double)stream->io_bytes));
+	return wr_err_hint(err, "smaller ones, or larger buffers");
 }
 
 int wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t index, struct wr_channel channel,
@@ -122,16 +128,18 @@ int wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t 
 	struct wr_stream *stream = &run->crew.streams[index];
 	struct wr_connection *connection = &run->end.connections[index];
 	const struct wr_transport *transport = run->transport;
+	const struct wr_work *work = &run->crew.work;
 
 	stream->channel = channel;
 	transport->describe(&stream->channel, &run->wish, connection);
 	snprintf(connection->sndbuf_option, sizeof connection->sndbuf_option, "%s", transport->sndbuf ? transport->sndbuf : "");
 	snprintf(connection->rcvbuf_option, sizeof connection->rcvbuf_option, "%s", transport->rcvbuf ? transport->rcvbuf : "");
 	if (!run->sender) {
-		stream->io_bytes = read_bytes(plan, stream->pace_bps, transport->messages);
+		stream->io_bytes = read_bytes(plan, work, stream->pace_bps, transport->messages);
 		return 0;
 	}
-	stream->io_bytes = write_bytes(plan, connection->mss_bytes);
+	stream->io_bytes = work->row->write_bytes ? work->row->write_bytes(work->keys)
+						  : write_bytes(plan, connection->mss_bytes);
 	if (transport->largest && check_message(run, plan, stream, err) < 0)
 		return -1;
 	run->end.write_bytes = (int64_t)stream->io_bytes;
@@ -177,6 +185,7 @@ void wr_end_run_stop(struct wr_end_run *run)
 		wr_host_delta(&run->before, &run->end);
 	}
 	wr_crew_stop(&run->crew);
+	wr_crew_latency(&run->crew, &run->end);
 	for (size_t i = 0; i < run->crew.n_streams; i++)
 		run->end.connections[i].ran_on_cpu = atomic_load(&run->crew.streams[i].ran_on_cpu);
 }

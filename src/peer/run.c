@@ -293,6 +293,7 @@ int wr_run_start(struct wr_run *run, struct wr_peer *peer, const struct wr_plan 
 	/* Far's cap on the rate is the writer's pace, so that the verdict names it as such. */
 	if (peer->max_rate_bps != WR_UNSET && peer->max_rate_bps / run->plan.streams < run->plan.write_bps)
 		run->plan.write_bps = peer->max_rate_bps / run->plan.streams;
+	run->ends = wr_work_ends(plan);
 	run->open = true;
 	if (start(run, transport, err) == 0)
 		return 0;
@@ -317,10 +318,10 @@ static int stream_error(const struct wr_run *run, struct weir_err *err)
 	return 0;
 }
 
-/* The receiver decides when a transfer of so many bytes is through. */
+/* The receiver decides when a transfer of so many bytes or messages is through. */
 static bool all_through(const struct wr_run *run)
 {
-	return run->plan.bytes != WR_UNSET && (run->plan.reverse ? wr_crew_all_done(&run->near.crew) : run->far.done);
+	return run->ends && (run->plan.reverse ? wr_crew_all_done(&run->near.crew) : run->far.done);
 }
 
 int wr_run_wait(struct wr_run *run, int64_t until_ns, struct weir_err *err)

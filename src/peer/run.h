@@ -56,7 +56,8 @@ struct wr_progress {
 };
 
 /*
- * One run. @far: progress as far reported it last; @heard_ns: when that was, on the run's clock.
+ * One run. @far: progress as far reported it last; @heard_ns: when that was, on the run's clock; @ends: it is through
+ * after so many bytes or messages
  */
 struct wr_run {
 	struct wr_peer *peer;
@@ -64,7 +65,7 @@ struct wr_run {
 	struct wr_end_run near;
 	struct wr_progress far;
 	int64_t heard_ns;
-	bool open;
+	bool open, ends;
 };
 
 /* wr_run_start - connect the streams and start at both ends. @plan: copied. Return: 0; -1 (nothing is left open). */

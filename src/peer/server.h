@@ -40,7 +40,7 @@ struct wr_session {
 	size_t n_expected, n_arrived, n_streams;
 	struct wr_plan plan;
 	struct wr_end_run run;
-	bool running, said_done;
+	bool running, run_ends, said_done;
 	char saved_rmem[96], saved_wmem[96];
 };
 

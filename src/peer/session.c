@@ -396,6 +396,7 @@ static int go(struct wr_session *session, struct weir_err *err)
 {
 	if (!session->run.crew.n_streams || session->running || !wr_channel_is_open(&session->run.crew.streams[0].channel))
 		return wr_err_set(err, WEIR_ERR_PEER, "go", "nothing is ready to go");
+	session->run_ends = wr_work_ends(&session->plan);
 	session->running = true;
 	session->said_done = false;
 	return wr_end_run_go(&session->run, err);
@@ -447,8 +448,8 @@ static int next_request(struct wr_session *session, json_t **request, struct wei
 			return -1;
 		if (session->running && session->server->limits.max_bytes != WR_UNSET && wait > BYTES_LOOK_NS)
 			wait = BYTES_LOOK_NS;
-		/* The end of a transfer of so many bytes is told at once. */
-		if (session->running && !session->said_done && session->plan.bytes != WR_UNSET && wait > DONE_LOOK_NS)
+		/* The end of a transfer of so many bytes or messages is told at once. */
+		if (session->running && !session->said_done && session->run_ends && wait > DONE_LOOK_NS)
 			wait = DONE_LOOK_NS;
 		rc = wr_control_receive(&session->control, wait > 0 ? wait : 0, request, err);
 		if (rc <= 0)

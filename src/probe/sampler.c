@@ -39,6 +39,9 @@ static void sample_stream(const struct wr_transport *transport, const struct wr_
 	since = atomic_load_explicit(&stream->blocked_since_ns, memory_order_relaxed);
 	sample.value[WR_M_T_NS] = now - start_ns;
 	sample.value[WR_M_BYTES] = (int64_t)atomic_load_explicit(&stream->bytes, memory_order_relaxed);
+	sample.value[WR_M_MESSAGES] = stream->crew->work.row->message
+					      ? (int64_t)atomic_load_explicit(&stream->messages, memory_order_relaxed)
+					      : WR_ABSENT;
 	sample.value[WR_M_BLOCKED] = since != 0;
 	sample.value[WR_M_BLOCKED_NS] = atomic_load_explicit(&stream->blocked_ns, memory_order_relaxed) +
 					(since ? now - since : 0);

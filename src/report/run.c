@@ -116,6 +116,33 @@ json_t *wr_report_interval_json(const struct wr_interval *interval)
 	return object;
 }
 
+static const struct {
+	const char *key, *name;
+} latencies[WR_N_LATENCIES] = {
+	[WR_LATENCY_P50] = {"p50", "p50"},	[WR_LATENCY_P90] = {"p90", "p90"}, [WR_LATENCY_P99] = {"p99", "p99"},
+	[WR_LATENCY_P999] = {"p999", "p99.9"}, [WR_LATENCY_MAX] = {"max", "max"},
+};
+
+static json_t *workload_json(const struct wr_evidence *evidence, const struct wr_result *result)
+{
+	json_t *object = json_object(), *latency = json_object();
+	char name[WR_WORKLOAD_NAME_TEXT];
+
+	json_object_set_new(object, "name", json_string(wr_plan_workload_name(name, &evidence->plan)));
+	set_number(object, "messages", result->messages);
+	if (isfinite(result->messages_per_s))
+		json_object_set_new(object, "messages_per_s", json_real(round(result->messages_per_s * 1e3) / 1e3));
+	set_number(object, "bytes_per_segment", result->bytes_per_segment);
+	for (int i = 0; i < WR_N_LATENCIES; i++) {
+		if (isfinite(result->latency_us[i]))
+			json_object_set_new(latency, latencies[i].key, json_real(round(result->latency_us[i] * 1e3) / 1e3));
+	}
+	if (json_object_size(latency))
+		json_object_set(object, "latency_us", latency);
+	json_decref(latency);
+	return object;
+}
+
 static double seconds(int64_t ns)
 {
 	return round((double)ns / 1e6) / 1e3;
@@ -145,6 +172,7 @@ json_t *wr_report_run_json(const struct wr_report_head *head, const struct wr_ev
 							"to_s", seconds(evidence->steady_to_ns), "ramping",
 							evidence->ramping));
 	json_object_set_new(object, "bytes", json_integer((json_int_t)result->bytes));
+	json_object_set_new(object, "workload", workload_json(evidence, result));
 	json_object_set_new(object, "streams", streams);
 	json_object_set_new(object, "intervals", intervals);
 	json_object_set_new(object, "near", wr_report_end_json(&evidence->near, result->cpu_ratio_near));
@@ -255,13 +283,13 @@ void wr_report_verdict_text(FILE *out, const struct wr_verdict *verdict)
 }
 
 /* Bytes in flight above what SO_SNDBUF could ever hold: the Nagle tail of unaligned writes passed it by. */
-static void note_leak(FILE *out, const struct wr_end *sender)
+static void note_leak(FILE *out, const struct wr_plan *plan, const struct wr_end *sender)
 {
 	const struct wr_connection *first = &sender->connections[0];
 	char queued[WR_UNIT_TEXT], asked[WR_UNIT_TEXT];
 	double most = 0;
 
-	if (first->sndbuf_req_bytes == WR_UNSET || first->nodelay)
+	if (first->sndbuf_req_bytes == WR_UNSET || first->nodelay || !wr_plan_is_stream(plan))
 		return;
 	for (size_t i = 0; i < first->series.n_samples; i++)
 		most = fmax(most, wr_sample_get(&first->series.samples[i], WR_M_WMEM_QUEUED_BYTES, 0));
@@ -288,6 +316,28 @@ static void print_head(FILE *out, const struct wr_evidence *evidence, const stru
 		fprintf(out, "Path      %s: the kernel tells no round trips, windows or losses\n", evidence->plan.transport);
 }
 
+static void print_workload(FILE *out, const struct wr_evidence *evidence, const struct wr_result *result)
+{
+	char text[WR_UNIT_TEXT];
+
+	if (wr_plan_is_stream(&evidence->plan))
+		return;
+	fprintf(out, "Workload  %s: ", evidence->plan.workload);
+	if (isfinite(result->messages_per_s))
+		fprintf(out, result->messages_per_s < 1000 ? "%.1f messages/s, " : "%.0f messages/s, ", result->messages_per_s);
+	if (isfinite(result->messages))
+		fprintf(out, "%.0f read, ", result->messages);
+	if (isfinite(result->bytes_per_segment))
+		fprintf(out, "%.0f B a segment", result->bytes_per_segment);
+	fputs("\n", out);
+	if (!isfinite(result->latency_us[WR_LATENCY_P50]))
+		return;
+	fputs("Latency  ", out);
+	for (int i = 0; i < WR_N_LATENCIES; i++)
+		fprintf(out, "%s %s %s", i ? "," : "", latencies[i].name, wr_time_text(text, 1e3 * result->latency_us[i]));
+	fputs(" until a message was done\n", out);
+}
+
 void wr_report_run_text(FILE *out, const struct wr_evidence *evidence, const struct wr_result *result,
 			const struct wr_verdict *verdict, const char *target)
 {
@@ -297,12 +347,14 @@ void wr_report_run_text(FILE *out, const struct wr_evidence *evidence, const str
 
 	print_head(out, evidence, result, target);
 	wr_report_settings_text(settings, sizeof settings, &sender->connections[0], true);
-	fprintf(out, "Sender    %s, on %s; writes of %s\n", settings, from, wr_size_text(text[0], (double)sender->write_bytes));
+	fprintf(out, "Sender    %s, on %s; writes of %s%s\n", settings, from,
+		wr_plan_is_stream(&evidence->plan) ? "" : "up to ", wr_size_text(text[0], (double)sender->write_bytes));
 	wr_report_settings_text(settings, sizeof settings, &receiver->connections[0], false);
 	fprintf(out, "Receiver  %s, on %s\n", settings, to);
+	print_workload(out, evidence, result);
 	print_clamps(out, &evidence->near, "near");
 	print_clamps(out, &evidence->far, "far");
-	note_leak(out, sender);
+	note_leak(out, &evidence->plan, sender);
 	fprintf(out, "Result    %s read by the receiver from %.1f to %.1f s%s; %s in all%s\n",
 		wr_rate_text(text[0], result->throughput_bps), (double)evidence->steady_from_ns / 1e9,
 		(double)evidence->steady_to_ns / 1e9, evidence->ramping		   ? " (still ramping)"
@@ -310,6 +362,8 @@ void wr_report_run_text(FILE *out, const struct wr_evidence *evidence, const str
 							  : "",
 		wr_size_text(text[1], (double)result->bytes), evidence->complete ? "" : "; stopped early");
 	wr_report_verdict_text(out, verdict);
-	fprintf(out, "Next      %s tests the other direction; %s\n", evidence->plan.reverse ? "without -R it" : "-R",
-		wr_plan_is_tcp(&evidence->plan) ? "weir tune finds and proves settings" : "weir sweep measures sizes");
+	fprintf(out, "Next      %s tests the other direction", evidence->plan.reverse ? "without -R it" : "-R");
+	if (wr_plan_is_stream(&evidence->plan))
+		fputs(wr_plan_is_tcp(&evidence->plan) ? "; weir tune finds and proves settings" : "; weir sweep measures sizes", out);
+	fputs("\n", out);
 }

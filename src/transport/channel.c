@@ -9,6 +9,25 @@
 
 #include "os/clock.h"
 
+ssize_t wr_channel_send_parts(const struct wr_channel *channel, struct iovec *parts, size_t n_parts, int flags)
+{
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = n_parts};
+	ssize_t sent = 0;
+
+	if (!channel->ring)
+		return sendmsg(channel->fd, &message, flags);
+	for (size_t i = 0; i < n_parts; i++) {
+		ssize_t n = wr_ring_write(channel->ring, parts[i].iov_base, parts[i].iov_len, flags & MSG_DONTWAIT);
+
+		if (n < 0 && sent == 0)
+			return -1;
+		sent += n < 0 ? 0 : n;
+		if (n < (ssize_t)parts[i].iov_len)
+			break;
+	}
+	return sent;
+}
+
 void wr_channel_finish(const struct wr_channel *channel)
 {
 	if (channel->ring)

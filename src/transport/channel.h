@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include "transport/ring.h"
 
@@ -37,6 +38,9 @@ static inline ssize_t wr_channel_receive(const struct wr_channel *channel, void 
 	return channel->ring ? wr_ring_read(channel->ring, bytes, n, flags & MSG_DONTWAIT)
 			     : recv(channel->fd, bytes, n, flags);
 }
+
+/* wr_channel_send_parts - as sendmsg(2): all @parts in one call, one message where the transport has such. */
+ssize_t wr_channel_send_parts(const struct wr_channel *channel, struct iovec *parts, size_t n_parts, int flags);
 
 /* wr_channel_finish - nothing more will be sent; the peer reads what is queued and then the end. */
 void wr_channel_finish(const struct wr_channel *channel);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loops that move bytes. A write is tried without waiting first; only when the kernel takes less than all of
- * it is the clock read and the rest sent with waiting. So a writer that is never short of buffer space makes one
- * system call a message, and the time spent waiting for space is known exactly. Nothing in the loops allocates or
- * locks. A partial write ends at a full skb, as a waiting one would, so it changes nothing about segments
- * (net/ipv4/tcp.c tcp_sendmsg_locked).
+ * Threads that start together and stop together, and what the loops of all workloads share: writing with an account of
+ * the time spent waiting for buffer space, and keeping to a pace. Nothing of it allocates or locks.
  */
 #include "workload/crew.h"
 
@@ -23,12 +20,12 @@
 
 #define MAX_PACE_DEBT_NS 50000000
 
-static void blocked_begin(struct wr_stream *stream)
+void wr_stream_blocked_begin(struct wr_stream *stream)
 {
 	atomic_store_explicit(&stream->blocked_since_ns, wr_clock_ns(), memory_order_relaxed);
 }
 
-static void blocked_end(struct wr_stream *stream)
+void wr_stream_blocked_end(struct wr_stream *stream)
 {
 	int64_t since = atomic_load_explicit(&stream->blocked_since_ns, memory_order_relaxed);
 
@@ -36,40 +33,50 @@ static void blocked_end(struct wr_stream *stream)
 	atomic_fetch_add_explicit(&stream->blocked_ns, wr_clock_ns() - since, memory_order_relaxed);
 }
 
-static ssize_t write_whole(struct wr_stream *stream, size_t length)
+/* Leave out the first @n bytes. Return: the bytes that remain. */
+static size_t parts_advance(struct iovec *parts, size_t n_parts, size_t n)
 {
-	ssize_t n = wr_channel_send(&stream->channel, stream->buffer, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-	ssize_t rest;
+	size_t left = 0;
 
-	if (n == (ssize_t)length)
-		return n;
-	if (n < 0 && errno != EAGAIN)
-		return -1;
-	n = n < 0 ? 0 : n;
-	blocked_begin(stream);
-	/* A socket with a time limit of its own gives up now and then. */
-	do
-		rest = wr_channel_send(&stream->channel, stream->buffer + n, length - (size_t)n, MSG_NOSIGNAL);
-	while (rest < 0 && errno == EAGAIN && !atomic_load_explicit(&stream->crew->stop, memory_order_relaxed));
-	blocked_end(stream);
-	return rest < 0 && n == 0 ? -1 : n + (rest < 0 ? 0 : rest);
+	for (size_t i = 0; i < n_parts; i++) {
+		size_t of_it = n < parts[i].iov_len ? n : parts[i].iov_len;
+
+		parts[i].iov_base = (char *)parts[i].iov_base + of_it;
+		parts[i].iov_len -= of_it;
+		n -= of_it;
+		left += parts[i].iov_len;
+	}
+	return left;
 }
 
-/* When the pace allows the next byte after @bytes; 0 without a pace. */
+int wr_stream_write(struct wr_stream *stream, struct iovec *parts, size_t n_parts)
+{
+	ssize_t n = wr_channel_send_parts(&stream->channel, parts, n_parts, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n < 0 && errno != EAGAIN)
+		return -1;
+	if (parts_advance(parts, n_parts, n < 0 ? 0 : (size_t)n) == 0)
+		return 0;
+	wr_stream_blocked_begin(stream);
+	/* A socket with a time limit of its own gives up now and then. */
+	do
+		n = wr_channel_send_parts(&stream->channel, parts, n_parts, MSG_NOSIGNAL);
+	while (n >= 0 ? parts_advance(parts, n_parts, (size_t)n) > 0 : errno == EAGAIN && !wr_stream_stopped(stream));
+	wr_stream_blocked_end(stream);
+	return n < 0 ? -1 : 0;
+}
+
+/* When the pace allows the next byte after @bytes. */
 static int64_t paced_ns(const struct wr_stream *stream, uint64_t bytes)
 {
-	if (stream->pace_bps == WR_UNSET)
-		return 0;
 	return stream->crew->start_ns + stream->pace_slip_ns + (int64_t)((double)bytes * 8e9 / (double)stream->pace_bps);
 }
 
-/* Sleeps at most 50 ms at a time, so that stop is seen. Return: false when told to stop. */
-static bool pace_wait(struct wr_stream *stream, uint64_t bytes)
+/* Sleeps at most 50 ms at a time, so that stop is seen. */
+bool wr_stream_pace_wait(struct wr_stream *stream, uint64_t bytes)
 {
 	int64_t due = paced_ns(stream, bytes), now;
 
-	if (!due)
-		return true;
 	/* Time lost to a full buffer or a busy CPU is not made up for above the pace. */
 	now = wr_clock_ns();
 	if (now - due > MAX_PACE_DEBT_NS)
@@ -80,51 +87,6 @@ static bool pace_wait(struct wr_stream *stream, uint64_t bytes)
 		wr_clock_sleep_until(due - now > 50000000 ? now + 50000000 : due);
 	}
 	return true;
-}
-
-static void send_loop(struct wr_stream *stream)
-{
-	uint64_t bytes = 0;
-
-	while (!atomic_load_explicit(&stream->crew->stop, memory_order_relaxed)) {
-		uint64_t left = stream->limit_bytes - bytes;
-		size_t length = left < stream->io_bytes ? (size_t)left : (size_t)stream->io_bytes;
-		ssize_t n;
-
-		if (left == 0) {
-			wr_channel_finish(&stream->channel);
-			break;
-		}
-		if (!pace_wait(stream, bytes))
-			break;
-		n = write_whole(stream, length);
-		if (n < 0) {
-			atomic_store(&stream->error, errno);
-			break;
-		}
-		bytes += (uint64_t)n;
-		atomic_store_explicit(&stream->bytes, bytes, memory_order_relaxed);
-	}
-}
-
-static void receive_loop(struct wr_stream *stream)
-{
-	uint64_t bytes = 0;
-
-	/* Datagrams have no end that the reader could see: it counts. */
-	while (bytes < stream->limit_bytes && !atomic_load_explicit(&stream->crew->stop, memory_order_relaxed)) {
-		ssize_t n;
-
-		if (!pace_wait(stream, bytes))
-			break;
-		n = wr_channel_receive(&stream->channel, stream->buffer, stream->io_bytes, 0);
-		if (n <= 0) {
-			atomic_store(&stream->error, n < 0 ? errno : 0);
-			break;
-		}
-		bytes += (uint64_t)n;
-		atomic_store_explicit(&stream->bytes, bytes, memory_order_relaxed);
-	}
 }
 
 static void wait_at_gate(struct wr_crew *crew)
@@ -144,9 +106,9 @@ static void *worker(void *argument)
 	atomic_store(&stream->tid, gettid());
 	wait_at_gate(stream->crew);
 	if (stream->sender)
-		send_loop(stream);
+		stream->crew->work.row->send(stream);
 	else
-		receive_loop(stream);
+		stream->crew->work.row->receive(stream);
 	atomic_store(&stream->ran_on_cpu, sched_getcpu());
 	atomic_store(&stream->done, true);
 	return NULL;
@@ -160,6 +122,7 @@ int wr_crew_init(struct wr_crew *crew, size_t n_streams, struct weir_err *err)
 		return wr_err_memory(err, "streams");
 	memset(crew->streams, 0, n_streams * sizeof *crew->streams);
 	crew->n_streams = n_streams;
+	crew->work.row = &wr_workload_stream;
 	pthread_mutex_init(&crew->lock, NULL);
 	pthread_cond_init(&crew->gate, NULL);
 	for (size_t i = 0; i < n_streams; i++) {
@@ -185,7 +148,7 @@ static void fill_noise(char *buffer, size_t n)
 	}
 }
 
-/* Senders share what they write; each receiver has room of its own. */
+/* Senders share what they write; each receiver has room of its own, and each that times messages a histogram. */
 static int buffers_make(struct wr_crew *crew, struct weir_err *err)
 {
 	uint64_t most = 0;
@@ -197,6 +160,8 @@ static int buffers_make(struct wr_crew *crew, struct weir_err *err)
 			most = stream->io_bytes;
 		if (!stream->sender && !(stream->buffer = malloc(stream->io_bytes)))
 			return wr_err_memory(err, "read buffer");
+		if (stream->sender && crew->work.row->message && !(stream->latency = calloc(1, sizeof *stream->latency)))
+			return wr_err_memory(err, "histogram");
 	}
 	if (most == 0)
 		return 0;
@@ -262,6 +227,26 @@ void wr_crew_stop(struct wr_crew *crew)
 	}
 }
 
+static uint64_t quantile(const struct wr_stat_histogram *latency, double probability)
+{
+	return (uint64_t)wr_stat_histogram_quantile(latency, probability);
+}
+
+void wr_crew_latency(struct wr_crew *crew, struct wr_end *end)
+{
+	struct wr_stat_histogram *all = crew->n_streams ? crew->streams[0].latency : NULL;
+
+	for (size_t i = 1; all && i < crew->n_streams; i++)
+		wr_stat_histogram_add(all, crew->streams[i].latency);
+	if (!all || all->n == 0)
+		return;
+	end->latency_p50_ns = quantile(all, 0.5);
+	end->latency_p90_ns = quantile(all, 0.9);
+	end->latency_p99_ns = quantile(all, 0.99);
+	end->latency_p999_ns = quantile(all, 0.999);
+	end->latency_max_ns = all->max;
+}
+
 void wr_crew_deinit(struct wr_crew *crew)
 {
 	if (!crew->streams)
@@ -270,6 +255,7 @@ void wr_crew_deinit(struct wr_crew *crew)
 	for (size_t i = 0; i < crew->n_streams; i++) {
 		if (!crew->streams[i].sender)
 			free(crew->streams[i].buffer);
+		free(crew->streams[i].latency);
 	}
 	free(crew->message);
 	free(crew->streams);

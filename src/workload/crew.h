@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A crew: one thread a connection, each writing or reading a byte stream as fast as it can or as it is paced.
- * Threads start together, count into memory of their own, and stop together.
+ * A crew: one thread a connection, each running its end of a workload. Threads start together, count into memory of
+ * their own, and stop together.
  */
 #ifndef WR_WORKLOAD_CREW_H
 #define WR_WORKLOAD_CREW_H
@@ -10,8 +10,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
+#include "base/units.h"
+#include "model/evidence.h"
+#include "stat/histogram.h"
 #include "transport/channel.h"
+#include "workload/workload.h"
 #include "weir/err.h"
 
 /*
@@ -23,8 +28,11 @@
  * @pace_bps: a writer's or reader's own speed limit, WR_UNSET none
  * @pace_slip_ns: how far the pace's schedule has been moved, the worker's own
  * @cpu: where to run, -1 anywhere
- * @bytes, @blocked_ns, @blocked_since_ns, @done, @error, @tid: written by the worker, read by anyone;
- *	@blocked_since_ns is 0 while the writer is not waiting for buffer space; @error an errno
+ * @latency: how long each message took, ns; of senders whose workload has messages, else NULL. The worker's own until
+ *	it has been joined
+ * @bytes, @messages, @blocked_ns, @blocked_since_ns, @done, @error, @tid: written by the worker, read by anyone;
+ *	@messages those that are done; @blocked_since_ns is 0 while the writer is not waiting for buffer space; @error
+ *	an errno
  */
 struct wr_stream {
 	struct wr_channel channel;
@@ -34,16 +42,18 @@ struct wr_stream {
 	struct wr_crew *crew;
 	char *buffer;
 	int64_t pace_slip_ns;
+	struct wr_stat_histogram *latency;
 	pthread_t thread;
 	bool thread_exists;
-	_Alignas(64) _Atomic uint64_t bytes;
+	_Alignas(64) _Atomic uint64_t bytes, messages;
 	_Atomic int64_t blocked_ns, blocked_since_ns;
 	_Atomic int error, tid, ran_on_cpu;
 	_Atomic bool done;
 };
 
-/* @message: what senders write, one for all */
+/* @work: what they run; the caller sets it before wr_crew_spawn, else it is a stream. @message: what senders write, one for all */
 struct wr_crew {
+	struct wr_work work;
 	struct wr_stream *streams;
 	size_t n_streams;
 	pthread_mutex_t lock;
@@ -69,6 +79,35 @@ bool wr_crew_all_done(const struct wr_crew *crew);
 /* wr_crew_stop - stop and join every worker; connections are reset, what is queued is dropped. */
 void wr_crew_stop(struct wr_crew *crew);
 
+/* wr_crew_latency - after wr_crew_stop: the latencies of all streams together into @end. */
+void wr_crew_latency(struct wr_crew *crew, struct wr_end *end);
+
 void wr_crew_deinit(struct wr_crew *crew);
+
+/* -- for the loops of workloads, on the stream's own thread -- */
+
+static inline bool wr_stream_stopped(const struct wr_stream *stream)
+{
+	return atomic_load_explicit(&stream->crew->stop, memory_order_relaxed);
+}
+
+/* wr_stream_pace - wait until the pace, if there is one, allows more than @bytes. Return: false when told to stop. */
+bool wr_stream_pace_wait(struct wr_stream *stream, uint64_t bytes);
+static inline bool wr_stream_pace(struct wr_stream *stream, uint64_t bytes)
+{
+	return stream->pace_bps == WR_UNSET || wr_stream_pace_wait(stream, bytes);
+}
+
+/* Around a wait for buffer space. */
+void wr_stream_blocked_begin(struct wr_stream *stream);
+void wr_stream_blocked_end(struct wr_stream *stream);
+
+/*
+ * wr_stream_write - all of @parts in one call where there is room, else waiting for it
+ * @parts: advanced over what was written
+ *
+ * Return: 0; -1 with errno.
+ */
+int wr_stream_write(struct wr_stream *stream, struct iovec *parts, size_t n_parts);
 
 #endif

@@ -5,15 +5,29 @@
  */
 #include <math.h>
 
+#include "base/units.h"
 #include "explain/cause.h"
+
+/*
+ * A writer of weir's own that nobody paced is always ready: what holds it is not a program. But one that sends messages
+ * may wait for each to be done; it then uses little CPU.
+ */
+static bool has_pauses(const struct wr_case *judged)
+{
+	const struct wr_features *f = &judged->features;
+
+	if (judged->evidence->plan.write_bps != WR_UNSET)
+		return true;
+	return !wr_plan_is_stream(&judged->evidence->plan) && f->sender_cpu_ratio + f->sender_wait_ratio < 0.5;
+}
 
 static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
 {
 	const struct wr_features *f = &judged->features;
+	char took[WR_UNIT_TEXT];
 
 	(void)found;
-	/* A writer of weir's own that nobody paced is always ready: what holds it is not a program. */
-	if (f->stop_ratio[WR_STOP_WRITER] < 0.05 || judged->evidence->plan.write_bps == WR_UNSET)
+	if (f->stop_ratio[WR_STOP_WRITER] < 0.05 || !has_pauses(judged))
 		return 0;
 	out->side = judged->sender_side;
 	out->share_ratio = f->stop_ratio[WR_STOP_WRITER];
@@ -26,6 +40,10 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	wr_finding_prove(out, "cwnd_full_ratio", f->cwnd_full_ratio, "ratio",
 			 "the congestion window was full for %.0f %% and the peer's window %.0f %% full",
 			 100 * f->cwnd_full_ratio, 100 * f->window_ratio);
+	if (judged->sender->latency_p50_ns != WR_UNSET)
+		wr_finding_prove(out, "latency_us", (double)judged->sender->latency_p50_ns / 1e3, "us",
+				 "a message took %s at the median until it was done, and the next one waited for it",
+				 wr_time_text(took, (double)judged->sender->latency_p50_ns));
 	if (f->sender_cpu_ratio + f->sender_wait_ratio < 0.5)
 		wr_finding_prove(out, "sender_cpu_ratio", f->sender_cpu_ratio, "ratio",
 				 "the writing thread used %.0f %% of a CPU, so it waits for something else",

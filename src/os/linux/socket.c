@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -238,6 +239,21 @@ int64_t wr_socket_rtt_ns(int fd)
 	return sample.value[WR_M_MIN_RTT_US] == WR_ABSENT || sample.value[WR_M_MIN_RTT_US] > 1000000000
 		       ? 0
 		       : sample.value[WR_M_MIN_RTT_US] * 1000;
+}
+
+uint64_t wr_socket_unacked_bytes(int fd)
+{
+	int bytes = 0;
+
+	return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+int wr_socket_error(int fd)
+{
+	int error = 0;
+	socklen_t length = sizeof error;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error ? error : EPIPE;
 }
 
 bool wr_socket_may_force(void)
