@@ -20,7 +20,7 @@
 #endif
 
 /*
- * wr_tun_open - make a device in the caller's network namespace; it vanishes when the descriptor is closed
+ * wr_tun_open - make a device in the caller's network namespace; it vanishes with the namespace
  * @name: of the device, shorter than IFNAMSIZ
  * @offload: let the stack pass super-packets and partial checksums; without, packets of the MTU with full ones
  * @fd: out: non-blocking, close-on-exec
