@@ -45,8 +45,8 @@ const struct wr_option wr_lab_option_rows[] = {
 	WR_LAB_WAY_OPTIONS(FAR)
 	{"sysctl", 0, WR_OPTION_TEXT, 0, "END:KEY=VALUE", NULL, 0, 0, NULL,
 	 "set a sysctl of near or far, after the stock ones; repeatable", wr_lab_add_sysctl},
-	{"congestion", 'C', WR_OPTION_TEXT, AT(congestion), "NAME", "cubic", 0, 0, NULL,
-	 "congestion control that weir uses at both ends", NULL},
+	{"congestion", 'C', WR_OPTION_TEXT, AT(congestion), "NAME", NULL, 0, 0, NULL,
+	 "congestion control that weir uses at both ends; unset: cubic", NULL},
 	{"far-cmd", 0, WR_OPTION_TEXT, AT(far_command), "TEXT", NULL, 0, 0, NULL,
 	 "what runs on far, by sh -c; unset: weir serve; '': nothing", NULL},
 	{"stats", 0, WR_OPTION_FLAG, AT(stats), NULL, NULL, 0, 0, NULL,

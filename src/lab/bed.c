@@ -21,6 +21,7 @@
 #include "os/linux/netlink.h"
 #include "os/linux/netns.h"
 #include "os/linux/tun.h"
+#include "os/linux/userns.h"
 
 /* The device must hold what the link can't take at once: a window of 256 MiB in packets of 1280 bytes. */
 #define QUEUE_PACKETS 220000
@@ -167,7 +168,7 @@ static int mount_hosts(bool *hosts, struct weir_err *err)
 static int private_mounts(struct wr_lab_bed *bed, struct weir_err *err)
 {
 	if (unshare(CLONE_NEWNS) < 0)
-		return wr_err_errno(err, WEIR_ERR_HOST, "unshare CLONE_NEWNS", errno, "can't make a mount namespace");
+		return wr_userns_explain("unshare CLONE_NEWNS", errno, err);
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return wr_err_errno(err, WEIR_ERR_HOST, "mount MS_PRIVATE", errno, "can't make the mounts private");
 	if (mount_hosts(&bed->hosts, err) < 0)

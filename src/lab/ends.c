@@ -38,7 +38,7 @@ static void set_environment(const struct wr_lab_init *init, int end)
 
 	snprintf(inode, sizeof inode, "%llu", (unsigned long long)wr_netns_inode(init->bed.netns_fds[end]));
 	setenv("WEIR_LAB", inode, 1);
-	setenv("WEIR_CONGESTION", init->settings->congestion, 1);
+	setenv("WEIR_CONGESTION", init->congestion, 1);
 	snprintf(led, sizeof led, "%s:%s", init->settings->weir_folder, path ? path : "/usr/local/bin:/usr/bin:/bin");
 	setenv("PATH", led, 1);
 }

@@ -29,6 +29,7 @@
 #include "os/clock.h"
 #include "os/host.h"
 
+#define DEFAULT_CONGESTION "cubic"
 #define GRACE_NS (5 * WR_NS_PER_S)
 /* A signal to the whole process group reaches near directly; the caller's copy arrives within this time. */
 #define SAME_SIGNAL_NS (500 * WR_NS_PER_MS)
@@ -139,22 +140,35 @@ static bool only_weir(const struct wr_lab_settings *settings)
 	return !settings->far_command && strcmp(slash ? slash + 1 : settings->command[0], "weir") == 0;
 }
 
-/* Near's side of the congestion control: does it exist, and what do programs other than weir use. */
-static int check_congestion(struct wr_lab_init *init, struct weir_err *err)
+/*
+ * What weir uses at both ends, and what other programs do. The default is not insisted on: loading a module takes a
+ * privilege that an ordinary user's lab does not have.
+ */
+static int choose_congestion(struct wr_lab_init *init, struct weir_err *err)
 {
-	const char *wanted = init->settings->congestion;
+	const char *wanted = init->settings->congestion ? init->settings->congestion : DEFAULT_CONGESTION;
 	wr_auto_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	char current[64], available[256];
+	char current[WR_LAB_CONGESTION_TEXT] = "", available[256] = "";
+	int saved;
 
 	wr_sysctl_read("net.ipv4.tcp_congestion_control", current, sizeof current);
-	wr_sysctl_read("net.ipv4.tcp_available_congestion_control", available, sizeof available);
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, wanted, (socklen_t)strlen(wanted)) < 0) {
-		wr_err_errno(err, WEIR_ERR_USAGE, "setsockopt TCP_CONGESTION", errno, "congestion control '%s'", wanted);
-		return wr_err_hint(err, "this kernel offers: %s", available);
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, wanted, (socklen_t)strlen(wanted)) == 0) {
+		snprintf(init->congestion, sizeof init->congestion, "%s", wanted);
+		if (current[0] && strcmp(current, wanted) != 0 && !only_weir(init->settings))
+			wr_lab_init_say(init, "weir uses %s here; other programs keep this host's default congestion control, %s",
+					wanted, current);
+		return 0;
 	}
-	if (current[0] && strcmp(current, wanted) != 0 && !only_weir(init->settings))
-		wr_lab_init_say(init, "weir uses %s here; other programs keep this host's default congestion control, %s", wanted, current);
-	return 0;
+	saved = errno;
+	if (!init->settings->congestion && current[0]) {
+		snprintf(init->congestion, sizeof init->congestion, "%s", current);
+		wr_lab_init_say(init, "%s can't be had here (%s): both ends use this host's default congestion control, %s", wanted,
+				strerror(saved), current);
+		return 0;
+	}
+	wr_sysctl_read("net.ipv4.tcp_available_congestion_control", available, sizeof available);
+	wr_err_errno(err, WEIR_ERR_USAGE, "setsockopt TCP_CONGESTION", saved, "congestion control '%s'", wanted);
+	return wr_err_hint(err, "this kernel offers: %s", available);
 }
 
 /* Lateness beyond it changes what is measured. */
@@ -169,6 +183,8 @@ static int start_all(struct wr_lab_init *init, struct weir_err *err)
 {
 	const char *far = init->settings->far_command;
 
+	if (wr_userns_become_root(&init->userns, err) < 0)
+		return -1;
 	init->counters = mmap(NULL, sizeof *init->counters, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (init->counters == MAP_FAILED)
 		return wr_err_memory(err, "counters");
@@ -177,7 +193,7 @@ static int start_all(struct wr_lab_init *init, struct weir_err *err)
 	if (wr_lab_stats_begin(&init->stats, init->counters, err) < 0 || begin_captures(init, err) < 0)
 		return -1;
 	if (wr_lab_bed_init(&init->bed, &init->settings->link, init->settings->sysctls, init->settings->n_sysctls, err) < 0 ||
-	    check_congestion(init, err) < 0 || start(init, &init->link, run_link, err) < 0)
+	    choose_congestion(init, err) < 0 || start(init, &init->link, run_link, err) < 0)
 		return -1;
 	for (int end = 0; end < WR_LAB_N_ENDS; end++)
 		close(init->bed.tun_fds[end]);

@@ -11,8 +11,13 @@
 
 #include "lab/capture.h"
 #include "lab/session.h"
+#include "os/linux/userns.h"
+
+/* As TCP_CA_NAME_MAX. */
+#define WR_LAB_CONGESTION_TEXT 16
 
 /*
+ * @congestion: what weir uses at both ends
  * @counters: shared with the link
  * @link, @far, @near: -1: no such process; their statuses as a shell tells them
  * @lifeline: to the caller; @signals: a signalfd of what is blocked
@@ -21,7 +26,9 @@
  */
 struct wr_lab_init {
 	const struct wr_lab_settings *settings;
+	struct wr_userns userns;
 	struct wr_lab_bed bed;
+	char congestion[WR_LAB_CONGESTION_TEXT];
 	struct wr_lab_counters *counters;
 	struct wr_lab_stats stats;
 	struct wr_lab_capture *captures[WR_LAB_N_ENDS];
@@ -34,7 +41,7 @@ struct wr_lab_init {
 
 /*
  * wr_lab_init_run - live and die as init
- * @init: settings, lifeline and old_mask are set, no process lives; what is to be heard of is blocked
+ * @init: settings, userns, lifeline and old_mask are set, no process lives; what is to be heard of is blocked
  *
  * An error before near runs goes to the lifeline as a struct weir_err.
  */

@@ -67,42 +67,6 @@ static void wait_for_init(pid_t pid, int lifeline, int *status)
 	}
 }
 
-static int make_namespace(struct weir_err *err)
-{
-	int saved;
-
-	if (unshare(CLONE_NEWPID) == 0)
-		return 0;
-	saved = errno;
-	wr_err_errno(err, WEIR_ERR_HOST, "unshare CLONE_NEWPID", saved, "can't make a PID namespace");
-	if (saved == EPERM)
-		wr_err_hint(err, "it needs CAP_SYS_ADMIN: run it as root (sudo), in a container with --privileged");
-	return -1;
-}
-
-/*
- * Fork init into a namespace of its own; later children of the caller are ordinary ones again, which the leak checker
- * needs too.
- */
-static int fork_init(pid_t *pid, struct weir_err *err)
-{
-	wr_auto_fd int own_namespace = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
-	int saved;
-
-	if (make_namespace(err) < 0)
-		return -1;
-	fflush(NULL);
-	*pid = fork();
-	saved = errno;
-	if (*pid == 0)
-		return 0;
-	if (own_namespace >= 0)
-		(void)setns(own_namespace, CLONE_NEWPID);
-	if (*pid < 0)
-		return wr_err_errno(err, WEIR_ERR_HOST, "fork", saved, "can't start the lab's first process");
-	return 0;
-}
-
 int wr_lab_session_run(const struct wr_lab_settings *settings, int *status, struct weir_err *err)
 {
 	struct wr_lab_init init = {.settings = settings, .link = -1, .far = -1, .near = -1};
@@ -115,7 +79,7 @@ int wr_lab_session_run(const struct wr_lab_settings *settings, int *status, stru
 	own = ends[0];
 	init.lifeline = ends[1];
 	block_signals(&init.old_mask);
-	rc = fork_init(&pid, err);
+	rc = wr_userns_fork(&init.userns, &pid, err);
 	if (rc == 0 && pid == 0) {
 		close(own);
 		wr_lab_init_run(&init);

@@ -12,7 +12,7 @@
 /*
  * @command: NULL-ended argv that runs on near, found in @weir_folder first
  * @far_command: shell text that runs on far; NULL: `weir serve`; "": nothing
- * @congestion: named to weir at both ends by WEIR_CONGESTION
+ * @congestion: named to weir at both ends by WEIR_CONGESTION; NULL: cubic, or the host's default where cubic can't be had
  * @weir_folder: leads the PATH of both commands
  * @foreground: the near command is a shell: it gets the terminal, if there is one, as a process group of its own
  * @stats: where the link's counters go

@@ -43,10 +43,10 @@ def shell_lab(script, *options, **keywords):
 class Marked:
     """A lab in the background whose processes can be found by a word in their environment."""
 
-    def __init__(self, *arguments, **keywords):
+    def __init__(self, *arguments, command=(WEIR,), **keywords):
         self.mark = f"LAB_MARK={uuid.uuid4()}"
         name, _, value = self.mark.partition("=")
-        self.process = subprocess.Popen([WEIR, "lab", *arguments], env={**os.environ, name: value}, text=True,
+        self.process = subprocess.Popen([*command, "lab", *arguments], env={**os.environ, name: value}, text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords)
 
     def pids(self):

@@ -12,6 +12,7 @@
 #include <linux/virtio_net.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -20,11 +21,17 @@
 
 static int explain_open(int saved, struct weir_err *err)
 {
+	struct stat node;
+
 	wr_err_errno(err, WEIR_ERR_HOST, "open " TUN_NODE, saved, "can't open " TUN_NODE);
 	if (saved == ENOENT)
 		return wr_err_hint(err, "load the module (modprobe tun); in a container add --device " TUN_NODE);
-	if (saved == EACCES)
-		return wr_err_hint(err, "run it as root, or let users open it (chmod 666 " TUN_NODE ")");
+	if (saved == EACCES) {
+		if (stat(TUN_NODE, &node) == 0)
+			wr_err_set(err, WEIR_ERR_HOST, "open " TUN_NODE, "the mode of " TUN_NODE " is %04o: an ordinary user can't open it",
+				   (unsigned)(node.st_mode & 07777));
+		return wr_err_hint(err, "let root open it to users (chmod 666 " TUN_NODE "), or run it as root (sudo)");
+	}
 	if (saved == EPERM)
 		return wr_err_hint(err, "the container's device rules forbid it: start it with --device " TUN_NODE);
 	return wr_err_hint(err, "this kernel has no TUN driver (CONFIG_TUN)");
