@@ -97,7 +97,12 @@ HEAD = {"version": words, "started": rfc3339, "duration_s": seconds, "complete":
                  "time_ns?": positive, "bytes?": positive, "length_bytes?": positive, "window_bytes?": natural,
                  "sndbuf_bytes?": natural, "rcvbuf_bytes?": natural, "far_sndbuf_bytes?": natural,
                  "far_rcvbuf_bytes?": natural, "congestion?": words, "bitrate_bps?": positive, "read_rate_bps?": positive,
-                 "far_read_rate_bps?": positive, "bind?": words, "cpu?": words, "transport?": words, "workload": words}}
+                 "far_read_rate_bps?": positive, "bind?": words, "cpu?": words, "transport?": words, "workload?": words}}
+HOST = {"kernel": words, "machine": words, "cpu_model?": words, "n_cpus": positive, "memory_bytes?": positive,
+        "virtualisation?": words, "container?": words, "lab": bool, "tcp_rmem?": words, "tcp_wmem?": words,
+        "rmem_max_bytes?": positive, "wmem_max_bytes?": positive, "congestion?": words, "nics_left_out?": positive,
+        "nics": [{"name": words, "driver?": words, "mtu_bytes?": positive, "speed_bps?": positive}]}
+KEPT = {"host": HOST, "archive?": {"id": positive, "path": words}}
 END = {"host": words, "kernel": words, "sndbuf_req_bytes?": natural, "sndbuf_eff_bytes": positive,
        "rcvbuf_req_bytes?": natural, "rcvbuf_eff_bytes?": positive, "autotuning": {"snd": bool, "rcv": bool},
        "congestion?": words, "sndbuf_option?": words, "rcvbuf_option?": words, "local": words, "ran_on_cpu?": natural, "cpu_ratio?": load, "other_cpu_ratio?": ratio,
@@ -105,7 +110,7 @@ END = {"host": words, "kernel": words, "sndbuf_req_bytes?": natural, "sndbuf_eff
        "rmem_max_bytes?": positive, "wmem_max_bytes?": positive}
 INTERVAL = {"start_s": seconds, "end_s": seconds, "throughput_bps": natural, "rtt_us?": natural, "cwnd_segs?": natural,
             "retrans_segs?": natural}
-RUN = {"schema": "weir.run/1", **HEAD, "command": "run",
+RUN = {"schema": "weir.run/1", **HEAD, **KEPT, "command": "run",
        "path": {"rtt_min_us?": positive, "rtt_loaded_us?": positive, "mss_bytes?": positive, "unmeasured?": words},
        "throughput_bps": positive, "steady": {"from_s": seconds, "to_s": seconds, "ramping": bool}, "bytes": positive,
        "workload": {"name": words, "messages?": natural, "messages_per_s?": seconds, "bytes_per_segment?": positive,
@@ -125,7 +130,7 @@ GRID_RUN = {"cell": natural, "block": natural, "bytes": natural, "ramping": bool
             "wall_s": seconds, "throughput_bps": natural, "rtt_us?": number, "retrans_segs?": number,
             "near_other_cpu_ratio?": number, "far_other_cpu_ratio?": number, "sndbuf_eff_bytes?": positive,
             "rcvbuf_eff_bytes?": positive}
-SWEEP = {"schema": "weir.sweep/1", **HEAD, "command": "sweep",
+SWEEP = {"schema": "weir.sweep/1", **HEAD, **KEPT, "command": "sweep",
          "plan": {**HEAD["plan"], "axes": {"*": [words]}, "repeat": positive, "seed": natural, "until_ratio": ratio,
                   "budget_ns?": positive, "staircase": bool},
          "axes": {"*": [axis_value]}, "seed": natural, "cells": [CELL],
@@ -135,7 +140,7 @@ SWEEP = {"schema": "weir.sweep/1", **HEAD, "command": "sweep",
          "cost": {"runs": natural, "transfer_s": seconds, "wall_s": seconds}, "notes": [words], "runs": [GRID_RUN]}
 POINT = {"knob": {"sndbuf", "rcvbuf"}, "side": {"near", "far"}, "throughput_bps": positive, "eff_bytes?": positive,
          "rtt_loaded_us?": positive}
-TUNE = {"schema": "weir.tune/1", **HEAD, "command": "tune", "congestion": words,
+TUNE = {"schema": "weir.tune/1", **HEAD, **KEPT, "command": "tune", "congestion": words,
         "path": {"rtt_min_us": positive, "mss_bytes": positive, "capacity_bps?": positive, "bdp_bytes?": positive},
         "baseline": {"throughput_bps": positive, "runs_bps": [positive], "ci95_bps?": [positive], "rtt_loaded_us?": positive,
                      "sndbuf_eff_bytes?": positive, "rcvbuf_eff_bytes?": positive},

@@ -3,10 +3,12 @@
 
 WEIR names the binary (default build/weir). Nothing here sleeps for a fixed time to wait for something: until() polls.
 """
+import atexit
 import contextlib
 import dataclasses
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -27,6 +29,11 @@ IS_ROOT = os.geteuid() == 0
 
 # Every process of a test carries this in its environment, so that what is left of it can be found.
 MARK = f"WEIR_TEST_MARK={uuid.uuid4().hex}"
+
+# Results are kept where no user's are.
+DATA_HOME = tempfile.mkdtemp(prefix="weir-test-data-")
+atexit.register(shutil.rmtree, DATA_HOME, ignore_errors=True)
+os.environ["XDG_DATA_HOME"] = DATA_HOME
 
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="needs root")
 

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "os/socket.h"
+#include "report/report.h"
 #include "transport/transport.h"
 #include "workload/workload.h"
 
@@ -22,6 +23,9 @@ static const struct wr_option output_options[] = {
 	{"quiet", 'q', WR_OPTION_FLAG, FIELD(quiet), NULL, NULL, 0, 0, NULL, "no progress", NULL},
 	{"evidence", 0, WR_OPTION_TEXT, FIELD(evidence), "FILE", NULL, 0, 0, NULL,
 	 "also write every sample of both ends to FILE (JSON)", NULL},
+	{"no-save", 0, WR_OPTION_FLAG, FIELD(archive.no_save), NULL, NULL, 0, 0, "db", "don't keep the result in the archive", NULL},
+	{"db", 0, WR_OPTION_TEXT, FIELD(archive.db), "FILE", NULL, 0, 0, NULL,
+	 "the archive (unset: ~/.local/share/weir/weir.db, or in XDG_DATA_HOME)", NULL},
 	{0},
 };
 
@@ -75,7 +79,7 @@ int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *ch
 	if (rc)
 		return rc;
 	chosen->plan.texts = NULL;
-	chosen->plan.force = false;
+	chosen->plan.force = chosen->plan.forget = false;
 	if (wr_measuring_target(argc, argv, first, target, &err) < 0 || wr_plan_finish(&chosen->plan, &err) < 0 ||
 	    wr_transport_choose(&transport, NULL, *target, &chosen->plan, &err) < 0)
 		return wr_command_fail(command, &err, chosen->json || chosen->json_stream);
@@ -85,6 +89,29 @@ int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *ch
 	if (!chosen->plan.congestion)
 		chosen->plan.congestion = wr_measuring_congestion(command, *target);
 	return 0;
+}
+
+void wr_measuring_deliver(const struct wr_command *command, const struct wr_measuring *chosen, json_t *result,
+			  const char *text, json_t *evidence)
+{
+	int64_t id;
+
+	if (chosen->json || chosen->json_stream) {
+		/* Before it is printed: a script finds the number in it. */
+		(void)wr_archive_save(command, &chosen->archive, result, evidence, text);
+		if (chosen->json)
+			wr_report_print(result, stdout);
+		else
+			wr_report_line(result, stdout);
+	} else {
+		fputs(text, stdout);
+		fflush(stdout);
+		id = wr_archive_save(command, &chosen->archive, result, evidence, text);
+		if (id)
+			printf("Saved     as run %lld; weir history show %lld prints it again\n", (long long)id, (long long)id);
+		json_decref(result);
+	}
+	json_decref(evidence);
 }
 
 int wr_measuring_flush(const struct wr_command *command)

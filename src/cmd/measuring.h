@@ -3,6 +3,7 @@
 #ifndef WR_CMD_MEASURING_H
 #define WR_CMD_MEASURING_H
 
+#include "cmd/archive.h"
 #include "cmd/command.h"
 #include "model/plan.h"
 
@@ -10,6 +11,7 @@ struct wr_measuring {
 	struct wr_plan plan;
 	bool json, json_stream, quiet;
 	const char *evidence;
+	struct wr_archive_wish archive;
 };
 
 /* The plan's rows and the output rows; filled by wr_measuring_init. */
@@ -36,6 +38,13 @@ int wr_measuring_target(int argc, char **argv, int first, const char **target, s
  * it is told to. Return: a name from the environment, or NULL; what is wrong with it was said.
  */
 const char *wr_measuring_congestion(const struct wr_command *command, const char *target);
+
+/*
+ * wr_measuring_deliver - print a result as it was asked, and keep it
+ * @result: as JSON, taken over; @text: for people; @evidence: to be kept along, taken over, or NULL
+ */
+void wr_measuring_deliver(const struct wr_command *command, const struct wr_measuring *chosen, json_t *result,
+			  const char *text, json_t *evidence);
 
 /* wr_measuring_flush - stdout to its end; says so when it can't be written (disk full). Return: 0; -1. */
 int wr_measuring_flush(const struct wr_command *command);

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "cmd/command.h"
 #include "cmd/measuring.h"
 #include "cmd/stop.h"
 #include "explain/explain.h"
 #include "measure/measure.h"
 #include "os/clock.h"
+#include "os/facts.h"
 #include "report/report.h"
 
 static int evidence_write(const char *path, const struct wr_evidence *evidence, struct weir_err *err)
@@ -58,6 +60,26 @@ static void show_rest(struct intervals *intervals, const struct wr_result *resul
 		(void)on_interval(intervals, &last, result->bytes);
 }
 
+/* Print it, and keep it with what it was judged on. Return: 0; -1. */
+static int deliver(const struct wr_measuring *chosen, const struct wr_report_head *head,
+		   const struct wr_evidence *evidence, const struct wr_result *result, const struct wr_verdict *verdict,
+		   struct weir_err *err)
+{
+	wr_auto_free char *text = NULL;
+	size_t n_text;
+	FILE *out = open_memstream(&text, &n_text);
+
+	if (!out)
+		return wr_err_memory(err, "report");
+	wr_report_run_text(out, evidence, result, verdict, head->target);
+	if (fclose(out) != 0)
+		return wr_err_memory(err, "report");
+	wr_measuring_deliver(&wr_command_run, chosen, wr_report_run_json(head, evidence, result, verdict), text,
+			     chosen->archive.no_save ? NULL
+						     : wr_evidence_to_json_within(evidence, WR_ARCHIVE_MAX_VALUES));
+	return 0;
+}
+
 /* Return: 0; 1 the result is out but the evidence could not be stored, which was said; -1. */
 static int report(struct intervals *intervals, struct wr_report_head *head, const struct wr_evidence *evidence,
 		  struct weir_err *err)
@@ -70,15 +92,9 @@ static int report(struct intervals *intervals, struct wr_report_head *head, cons
 	if (!result)
 		return wr_err_memory(err, "result");
 	if (wr_explain(evidence, &verdict, err) == 0 && wr_measure_result(evidence, result, err) == 0) {
-		rc = 0;
 		head->complete = evidence->complete;
 		show_rest(intervals, result);
-		if (chosen->json_stream)
-			wr_report_line(wr_report_run_json(head, evidence, result, &verdict), stdout);
-		else if (chosen->json)
-			wr_report_print(wr_report_run_json(head, evidence, result, &verdict), stdout);
-		else
-			wr_report_run_text(stdout, evidence, result, &verdict, head->target);
+		rc = deliver(chosen, head, evidence, result, &verdict, err);
 	}
 	free(result);
 	if (rc == 0 && chosen->evidence && evidence_write(chosen->evidence, evidence, err) < 0) {
@@ -91,7 +107,8 @@ static int report(struct intervals *intervals, struct wr_report_head *head, cons
 /* Return: as report() does. */
 static int measure(const struct wr_measuring *chosen, const char *target, struct weir_err *err)
 {
-	struct wr_report_head head = {.schema = "weir.run/1", .command = "run", .target = target};
+	struct wr_facts facts;
+	struct wr_report_head head = {.schema = "weir.run/1", .command = "run", .target = target, .facts = &facts};
 	struct intervals intervals = {.chosen = chosen};
 	struct wr_measure_watch watch = {.progress = on_interval, .context = &intervals};
 	struct wr_evidence evidence;
@@ -107,6 +124,7 @@ static int measure(const struct wr_measuring *chosen, const char *target, struct
 	if (rc < 0)
 		return -1;
 	head.duration_s = (double)(wr_clock_ns() - began_ns) / 1e9;
+	wr_facts_gather(&facts);
 	rc = report(&intervals, &head, &evidence, err);
 	wr_evidence_deinit(&evidence);
 	return rc;

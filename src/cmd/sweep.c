@@ -11,6 +11,7 @@
 #include "cmd/stop.h"
 #include "cmd/sweep.h"
 #include "os/clock.h"
+#include "os/facts.h"
 #include "report/sweep.h"
 #include "sweep/sweep.h"
 #include "transport/transport.h"
@@ -73,22 +74,59 @@ static void say_start(const struct wr_sweep_choice *choice, const struct wr_grid
 		grid->n_runs ? "; going on with an interrupted one" : "");
 }
 
+/* The text as it stands in the archive, whatever was asked to be printed; to be freed. NULL with @err. */
+static char *text_of(const struct wr_sweep_choice *choice, const struct wr_report_head *head, const struct wr_grid *grid,
+		     struct weir_err *err)
+{
+	char *text = NULL;
+	size_t n_text;
+	FILE *out = open_memstream(&text, &n_text);
+
+	if (!out) {
+		wr_err_memory(err, "report");
+		return NULL;
+	}
+	wr_sweep_text.write(out, head, grid, wr_sweep_face_find(choice->face), NULL);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	wr_err_memory(err, "report");
+	return NULL;
+}
+
 static int show(const struct wr_sweep_choice *choice, const struct wr_report_head *head, const struct wr_grid *grid,
 		struct weir_err *err)
 {
 	const struct wr_sweep_writer *writer = choice->measuring.json ? &wr_sweep_json : wr_sweep_writer_find(choice->format);
+	wr_auto_free char *text = text_of(choice, head, grid, err);
+	json_t *result;
+	int64_t id;
+	int rc = 0;
 
-	if (choice->measuring.json_stream) {
-		wr_report_line(wr_report_sweep_json(head, grid), stdout);
+	if (!text)
+		return -1;
+	result = wr_report_sweep_json(head, grid);
+	if (writer == &wr_sweep_text || writer == &wr_sweep_json || choice->measuring.json_stream) {
+		struct wr_measuring how = choice->measuring;
+
+		how.json = how.json || writer == &wr_sweep_json;
+		wr_measuring_deliver(&wr_command_sweep, &how, result, text, NULL);
 		return 0;
 	}
-	return writer->write(stdout, head, grid, wr_sweep_face_find(choice->face), err);
+	rc = writer->write(stdout, head, grid, wr_sweep_face_find(choice->face), err);
+	fflush(stdout);
+	id = wr_archive_save(&wr_command_sweep, &choice->measuring.archive, result, NULL, text);
+	if (id && !choice->measuring.quiet)
+		fprintf(stderr, "weir sweep: saved as run %lld\n", (long long)id);
+	json_decref(result);
+	return rc;
 }
 
 /* Return: 0; -1, with the part that was measured shown nevertheless. */
 static int measure(const struct wr_sweep_choice *choice, const char *target, struct wr_grid *grid, struct weir_err *err)
 {
-	struct wr_report_head head = {.schema = "weir.sweep/1", .command = "sweep", .target = target};
+	struct wr_facts facts;
+	struct wr_report_head head = {.schema = "weir.sweep/1", .command = "sweep", .target = target, .facts = &facts};
 	struct showing showing = {.choice = choice, .terminal = isatty(STDERR_FILENO) && !choice->measuring.quiet &&
 							       !choice->measuring.json_stream};
 	struct wr_sweep_watch watch = {on_begin, on_done, &showing};
@@ -97,6 +135,7 @@ static int measure(const struct wr_sweep_choice *choice, const char *target, str
 	int rc;
 
 	wr_report_time(head.started);
+	wr_facts_gather(&facts);
 	if (wr_peer_open(&peer, target, &grid->plan.base, &wr_stop_signal, err) < 0)
 		return -1;
 	say_start(choice, grid, (double)peer.rtt_ns / 1e9);

@@ -11,6 +11,7 @@
 #include "cmd/measuring.h"
 #include "cmd/stop.h"
 #include "os/clock.h"
+#include "os/facts.h"
 #include "report/report.h"
 #include "tune/tune.h"
 
@@ -116,9 +117,26 @@ static void say_end(const struct tune_command *chosen)
 		fputs("\r\033[K", stderr);
 }
 
+static int deliver(const struct tune_command *chosen, const struct wr_report_head *head, const struct wr_tuning *tuning,
+		   struct weir_err *err)
+{
+	wr_auto_free char *text = NULL;
+	size_t n_text;
+	FILE *out = open_memstream(&text, &n_text);
+
+	if (!out)
+		return wr_err_memory(err, "report");
+	wr_report_tune_text(out, tuning, head->target);
+	if (fclose(out) != 0)
+		return wr_err_memory(err, "report");
+	wr_measuring_deliver(&wr_command_tune, &chosen->measuring, wr_report_tune_json(head, tuning), text, NULL);
+	return 0;
+}
+
 static int tune_target(struct tune_command *chosen, const char *target, struct weir_err *err)
 {
-	struct wr_report_head head = {.schema = "weir.tune/1", .command = "tune", .target = target};
+	struct wr_facts facts;
+	struct wr_report_head head = {.schema = "weir.tune/1", .command = "tune", .target = target, .facts = &facts};
 	struct wr_tune_options wanted = {
 		.plan = chosen->measuring.plan, .budget_ns = chosen->budget_ns, .max_bytes = chosen->max_bytes,
 		.max_rate_bps = chosen->max_rate_bps,
@@ -144,13 +162,8 @@ static int tune_target(struct tune_command *chosen, const char *target, struct w
 		return -1;
 	head.duration_s = tuning->wall_s;
 	head.complete = tuning->complete;
-	if (chosen->measuring.json_stream)
-		wr_report_line(wr_report_tune_json(&head, tuning), stdout);
-	else if (chosen->measuring.json)
-		wr_report_print(wr_report_tune_json(&head, tuning), stdout);
-	else
-		wr_report_tune_text(stdout, tuning, target);
-	return 0;
+	wr_facts_gather(&facts);
+	return deliver(chosen, &head, tuning, err);
 }
 
 static int check(struct tune_command *chosen, struct weir_err *err)

@@ -163,7 +163,8 @@ int wr_end_init(struct wr_end *end, size_t n_connections, struct weir_err *err)
 	return 0;
 }
 
-json_t *wr_end_to_json(const struct wr_end *end, bool with_samples)
+/* @every: of the samples every so many-th; 0 none of them */
+static json_t *end_to_json(const struct wr_end *end, size_t every)
 {
 	json_t *object = fields_to_json(end_fields, end);
 	json_t *connections = json_array(), *counters = json_object();
@@ -171,8 +172,9 @@ json_t *wr_end_to_json(const struct wr_end *end, bool with_samples)
 	for (size_t i = 0; i < end->n_connections; i++) {
 		json_t *connection = fields_to_json(connection_fields, &end->connections[i]);
 
-		if (with_samples)
-			json_object_set_new(connection, "samples", wr_series_to_json(&end->connections[i].series));
+		if (every)
+			json_object_set_new(connection, "samples",
+					    wr_series_to_json_every(&end->connections[i].series, every));
 		json_array_append_new(connections, connection);
 	}
 	for (size_t i = 0; i < end->n_counters; i++)
@@ -180,6 +182,11 @@ json_t *wr_end_to_json(const struct wr_end *end, bool with_samples)
 	json_object_set_new(object, "connections", connections);
 	json_object_set_new(object, "counters", counters);
 	return object;
+}
+
+json_t *wr_end_to_json(const struct wr_end *end, bool with_samples)
+{
+	return end_to_json(end, with_samples ? 1 : 0);
 }
 
 static void counters_from_json(struct wr_end *end, json_t *object)
@@ -227,15 +234,30 @@ void wr_evidence_deinit(struct wr_evidence *evidence)
 	wr_plan_deinit(&evidence->plan);
 }
 
-json_t *wr_evidence_to_json(const struct wr_evidence *evidence)
+static size_t end_values(const struct wr_end *end)
 {
+	size_t n = 0;
+
+	for (size_t i = 0; i < end->n_connections; i++)
+		n += end->connections[i].series.n_samples * WR_N_METRICS;
+	return n;
+}
+
+json_t *wr_evidence_to_json_within(const struct wr_evidence *evidence, size_t most_values)
+{
+	size_t every = 1 + (end_values(&evidence->near) + end_values(&evidence->far)) / (most_values + 1);
 	json_t *object = fields_to_json(evidence_fields, evidence);
 
 	json_object_set_new(object, "schema", json_string("weir.evidence/1"));
 	json_object_set_new(object, "plan", wr_plan_to_json(&evidence->plan));
-	json_object_set_new(object, "near", wr_end_to_json(&evidence->near, true));
-	json_object_set_new(object, "far", wr_end_to_json(&evidence->far, true));
+	json_object_set_new(object, "near", end_to_json(&evidence->near, every));
+	json_object_set_new(object, "far", end_to_json(&evidence->far, every));
 	return object;
+}
+
+json_t *wr_evidence_to_json(const struct wr_evidence *evidence)
+{
+	return wr_evidence_to_json_within(evidence, SIZE_MAX - 1);
 }
 
 int wr_evidence_from_json(struct wr_evidence *evidence, const json_t *object, struct weir_err *err)

@@ -77,6 +77,12 @@ int wr_end_from_json(struct wr_end *end, const json_t *object, struct weir_err *
 
 void wr_evidence_deinit(struct wr_evidence *evidence);
 json_t *wr_evidence_to_json(const struct wr_evidence *evidence);
+
+/*
+ * wr_evidence_to_json_within - the same, bounded: samples are thinned out evenly until they hold no more than
+ * @most_values figures, but for the first and the last of each connection, which are kept.
+ */
+json_t *wr_evidence_to_json_within(const struct wr_evidence *evidence, size_t most_values);
 int wr_evidence_from_json(struct wr_evidence *evidence, const json_t *object, struct weir_err *err);
 
 /* The end that sends, the end that receives. */

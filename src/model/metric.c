@@ -83,7 +83,19 @@ static bool metric_present(const struct wr_series *series, int id)
 	return false;
 }
 
-json_t *wr_series_to_json(const struct wr_series *series)
+static json_t *row_to_json(const struct wr_sample *sample, const int *ids, int n_ids)
+{
+	json_t *row = json_array();
+
+	for (int j = 0; j < n_ids; j++) {
+		int64_t value = sample->value[ids[j]];
+
+		json_array_append_new(row, value == WR_ABSENT ? json_null() : json_integer(value));
+	}
+	return row;
+}
+
+json_t *wr_series_to_json_every(const struct wr_series *series, size_t every)
 {
 	json_t *keys = json_array(), *rows = json_array();
 	int ids[WR_N_METRICS], n_ids = 0;
@@ -95,16 +107,15 @@ json_t *wr_series_to_json(const struct wr_series *series)
 		json_array_append_new(keys, json_string(wr_metrics[id].key));
 	}
 	for (size_t i = 0; i < series->n_samples; i++) {
-		json_t *row = json_array();
-
-		for (int j = 0; j < n_ids; j++) {
-			int64_t value = series->samples[i].value[ids[j]];
-
-			json_array_append_new(row, value == WR_ABSENT ? json_null() : json_integer(value));
-		}
-		json_array_append_new(rows, row);
+		if (i % every == 0 || i + 1 == series->n_samples)
+			json_array_append_new(rows, row_to_json(&series->samples[i], ids, n_ids));
 	}
 	return json_pack("{s:o,s:o}", "metrics", keys, "rows", rows);
+}
+
+json_t *wr_series_to_json(const struct wr_series *series)
+{
+	return wr_series_to_json_every(series, 1);
 }
 
 static int metric_find(const char *key)

@@ -114,6 +114,8 @@ static inline double wr_sample_get(const struct wr_sample *sample, enum wr_metri
 
 /* As columns: {"metrics": [keys], "rows": [[...], ...]}; absent values are null. Unknown keys are skipped. */
 json_t *wr_series_to_json(const struct wr_series *series);
+/* wr_series_to_json_every - the same with every @every-th sample (1: all) and the last one. */
+json_t *wr_series_to_json_every(const struct wr_series *series, size_t every);
 int wr_series_from_json(struct wr_series *series, const json_t *object, struct weir_err *err);
 
 #endif

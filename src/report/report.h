@@ -5,13 +5,15 @@
 
 #include <stdio.h>
 
+#include "model/facts.h"
 #include "model/result.h"
 #include "model/tuning.h"
 #include "model/verdict.h"
 
-/* What every JSON object opens with. @started: RFC 3339, as wr_report_time made it. */
+/* What every JSON object opens with. @started: RFC 3339, as wr_report_time made it; @facts: of this host, or NULL. */
 struct wr_report_head {
 	const char *schema, *command, *target;
+	const struct wr_facts *facts;
 	char started[40];
 	double duration_s;
 	bool complete;
@@ -20,7 +22,7 @@ struct wr_report_head {
 /* wr_report_time - the present, in RFC 3339, UTC. */
 void wr_report_time(char started[40]);
 
-/* wr_report_head_json - schema, version, started, duration_s, complete, command, target and plan. */
+/* wr_report_head_json - schema, version, started, duration_s, complete, command, target, plan and host. */
 json_t *wr_report_head_json(const struct wr_report_head *head, const struct wr_plan *plan);
 
 /* wr_report_print - one JSON object on @out, then drop the reference. */

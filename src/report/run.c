@@ -25,6 +25,8 @@ json_t *wr_report_head_json(const struct wr_report_head *head, const struct wr_p
 				   head->complete, "command", head->command, "target", head->target);
 
 	json_object_set_new(object, "plan", wr_plan_to_json(plan));
+	if (head->facts)
+		json_object_set_new(object, "host", wr_facts_to_json(head->facts));
 	return object;
 }
 

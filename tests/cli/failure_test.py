@@ -154,8 +154,12 @@ def as_nobody(tmp_path):
     for path in [tool, *list(tool.parents)[:3]]:
         path.chmod(path.stat().st_mode | stat.S_IXOTH | stat.S_IROTH)
     before = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--inh-caps=-all"]
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(0o777)
     # A sanitizer's report goes to stderr then, where nobody may write.
-    return lambda *args: call(*before, tool, *args, env={"ASAN_OPTIONS": "", "UBSAN_OPTIONS": ""})
+    return lambda *args: call(*before, tool, *args,
+                              env={"ASAN_OPTIONS": "", "UBSAN_OPTIONS": "", "XDG_DATA_HOME": str(data)})
 
 
 @pytest.mark.parametrize("args", [[], ["-R"]], ids=["forward", "reverse"])
