@@ -21,6 +21,8 @@ static const struct wr_option output_options[] = {
 	{"json-stream", 0, WR_OPTION_FLAG, FIELD(json_stream), NULL, NULL, 0, 0, "json",
 	 "a JSON object a line as it happens", NULL},
 	{"quiet", 'q', WR_OPTION_FLAG, FIELD(quiet), NULL, NULL, 0, 0, NULL, "no progress", NULL},
+	{"confirm", 0, WR_OPTION_FLAG, FIELD(confirm), NULL, NULL, 0, 0, NULL,
+	 "try to refute the verdict: change on another connection what it blames", NULL},
 	{"evidence", 0, WR_OPTION_TEXT, FIELD(evidence), "FILE", NULL, 0, 0, NULL,
 	 "also write every sample of both ends to FILE (JSON)", NULL},
 	{"no-save", 0, WR_OPTION_FLAG, FIELD(archive.no_save), NULL, NULL, 0, 0, "db", "don't keep the result in the archive", NULL},

@@ -9,7 +9,7 @@
 
 struct wr_measuring {
 	struct wr_plan plan;
-	bool json, json_stream, quiet;
+	bool json, json_stream, quiet, confirm;
 	const char *evidence;
 	struct wr_archive_wish archive;
 };

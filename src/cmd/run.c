@@ -13,6 +13,7 @@
 #include "os/clock.h"
 #include "os/facts.h"
 #include "report/report.h"
+#include "tune/confirm.h"
 
 static int evidence_write(const char *path, const struct wr_evidence *evidence, struct weir_err *err)
 {
@@ -80,9 +81,30 @@ static int deliver(const struct wr_measuring *chosen, const struct wr_report_hea
 	return 0;
 }
 
+static void say(void *context, const char *text)
+{
+	const struct wr_measuring *chosen = context;
+
+	if (!chosen->quiet && !chosen->json_stream)
+		fprintf(stderr, "weir run: %s\n", text);
+}
+
+/* The verdict, and with --confirm what became of it on another connection. Return: 0; -1. */
+static int explain(struct intervals *intervals, struct wr_peer *peer, const struct wr_evidence *evidence,
+		   struct wr_verdict *verdict, struct weir_err *err)
+{
+	const struct wr_measuring *chosen = intervals->chosen;
+
+	if (wr_explain(evidence, verdict, err) < 0)
+		return -1;
+	if (!chosen->confirm)
+		return 0;
+	return wr_confirm(peer, &chosen->plan, evidence, verdict, say, (void *)chosen, err) < 0 ? -1 : 0;
+}
+
 /* Return: 0; 1 the result is out but the evidence could not be stored, which was said; -1. */
-static int report(struct intervals *intervals, struct wr_report_head *head, const struct wr_evidence *evidence,
-		  struct weir_err *err)
+static int report(struct intervals *intervals, struct wr_peer *peer, struct wr_report_head *head,
+		  const struct wr_evidence *evidence, struct weir_err *err)
 {
 	const struct wr_measuring *chosen = intervals->chosen;
 	struct wr_verdict verdict;
@@ -91,7 +113,7 @@ static int report(struct intervals *intervals, struct wr_report_head *head, cons
 
 	if (!result)
 		return wr_err_memory(err, "result");
-	if (wr_explain(evidence, &verdict, err) == 0 && wr_measure_result(evidence, result, err) == 0) {
+	if (explain(intervals, peer, evidence, &verdict, err) == 0 && wr_measure_result(evidence, result, err) == 0) {
 		head->complete = evidence->complete;
 		show_rest(intervals, result);
 		rc = deliver(chosen, head, evidence, result, &verdict, err);
@@ -120,13 +142,13 @@ static int measure(const struct wr_measuring *chosen, const char *target, struct
 	if (wr_peer_open(&peer, target, &chosen->plan, &wr_stop_signal, err) < 0)
 		return -1;
 	rc = wr_measure_run(&peer, &chosen->plan, &watch, &evidence, err);
+	if (rc == 0) {
+		head.duration_s = (double)(wr_clock_ns() - began_ns) / 1e9;
+		wr_facts_gather(&facts);
+		rc = report(&intervals, &peer, &head, &evidence, err);
+		wr_evidence_deinit(&evidence);
+	}
 	wr_peer_close(&peer);
-	if (rc < 0)
-		return -1;
-	head.duration_s = (double)(wr_clock_ns() - began_ns) / 1e9;
-	wr_facts_gather(&facts);
-	rc = report(&intervals, &head, &evidence, err);
-	wr_evidence_deinit(&evidence);
 	return rc;
 }
 

@@ -72,7 +72,8 @@ void wr_sweep_options_init(void)
 
 	_Static_assert(offsetof(struct wr_sweep_choice, measuring) == 0, "the measuring rows hold offsets into it");
 	for (const struct wr_option *row = wr_measuring_options; row->name; row++) {
-		if (strcmp(row->name, "interval") == 0 || strcmp(row->name, "evidence") == 0)
+		if (strcmp(row->name, "interval") == 0 || strcmp(row->name, "evidence") == 0 ||
+		    strcmp(row->name, "confirm") == 0)
 			continue;
 		wr_sweep_options[n] = may_be_axis(row) ? axis_row(row, n) : *row;
 		n++;

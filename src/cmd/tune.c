@@ -86,7 +86,7 @@ static void options_init(void)
 	/* A tuning decides the length of its runs itself, and is about streams. */
 	for (const struct wr_option *row = wr_measuring_options; row->name; row++) {
 		if (strcmp(row->name, "time") != 0 && strcmp(row->name, "bytes") != 0 && strcmp(row->name, "interval") != 0 &&
-		    strcmp(row->name, "evidence") != 0 && strcmp(row->name, "workload") != 0)
+		    strcmp(row->name, "evidence") != 0 && strcmp(row->name, "confirm") != 0 && strcmp(row->name, "workload") != 0)
 			options[n++] = *row;
 	}
 	for (const struct wr_option *row = own_options; row->name; row++)

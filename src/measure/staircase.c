@@ -56,7 +56,7 @@ struct wr_progress wr_stairs_received(const struct wr_run *run)
 	return now;
 }
 
-static int pass_time(const struct wr_stairs *stairs, struct wr_run *run, double seconds, struct weir_err *err)
+int wr_stairs_wait(const struct wr_stairs *stairs, struct wr_run *run, double seconds, struct weir_err *err)
 {
 	int64_t until = wr_run_now_ns(run) + (int64_t)(seconds * 1e9);
 	int rc;
@@ -71,11 +71,11 @@ static int pass_time(const struct wr_stairs *stairs, struct wr_run *run, double 
 
 int wr_stairs_rate(const struct wr_stairs *stairs, struct wr_run *run, double *bps, struct weir_err *err)
 {
-	int rc = pass_time(stairs, run, wr_stairs_settle_s(stairs->rtt_s, stairs->bbr), err);
+	int rc = wr_stairs_wait(stairs, run, wr_stairs_settle_s(stairs->rtt_s, stairs->bbr), err);
 	struct wr_progress from = wr_stairs_received(run), to;
 
 	if (rc == 0)
-		rc = pass_time(stairs, run, wr_stairs_measure_s(stairs->rtt_s, stairs->bbr), err);
+		rc = wr_stairs_wait(stairs, run, wr_stairs_measure_s(stairs->rtt_s, stairs->bbr), err);
 	to = wr_stairs_received(run);
 	*bps = to.t_ns > from.t_ns ? 8e9 * (double)(to.bytes - from.bytes) / (double)(to.t_ns - from.t_ns) : 0;
 	return rc;
@@ -85,7 +85,7 @@ int wr_stairs_rate(const struct wr_stairs *stairs, struct wr_run *run, double *b
 static int wait_for_top(const struct wr_stairs *stairs, struct wr_run *run, struct weir_err *err)
 {
 	double before, now;
-	int rc = pass_time(stairs, run, stairs->top_s / 2, err);
+	int rc = wr_stairs_wait(stairs, run, stairs->top_s / 2, err);
 
 	if (rc == 0)
 		rc = wr_stairs_rate(stairs, run, &now, err);
@@ -108,12 +108,12 @@ static int walk_down(const struct wr_stairs *stairs, struct wr_run *run, struct 
 
 		if (stairs->say)
 			stairs->say(stairs->context, stairs->sizes[i]);
-		if (wr_run_resize(run, stairs->far, stairs->receive, stairs->sizes[i], &step->eff_bytes, err) < 0)
+		if (wr_run_set(run, stairs->far, stairs->receive ? "rcvbuf" : "sndbuf", stairs->sizes[i], &step->eff_bytes, err) < 0)
 			return -1;
-		rc = pass_time(stairs, run, wr_stairs_settle_s(stairs->rtt_s, stairs->bbr), err);
+		rc = wr_stairs_wait(stairs, run, wr_stairs_settle_s(stairs->rtt_s, stairs->bbr), err);
 		step->from_ns = wr_run_now_ns(run);
 		if (rc == 0)
-			rc = pass_time(stairs, run, wr_stairs_measure_s(stairs->rtt_s, stairs->bbr), err);
+			rc = wr_stairs_wait(stairs, run, wr_stairs_measure_s(stairs->rtt_s, stairs->bbr), err);
 		step->to_ns = wr_run_now_ns(run);
 		if (rc == 0)
 			*n_steps = i + 1;

@@ -47,6 +47,9 @@ double wr_stairs_seconds(const struct wr_stairs *stairs);
 /* wr_stairs_received - bytes that the receiver of a running transfer has read, at an instant of its clock. */
 struct wr_progress wr_stairs_received(const struct wr_run *run);
 
+/* wr_stairs_wait - let the run go on for so long. Return: 0; 1 stopped; -1. */
+int wr_stairs_wait(const struct wr_stairs *stairs, struct wr_run *run, double seconds, struct weir_err *err);
+
 /* wr_stairs_rate - settle, then measure the receiver's rate. Return: 0; 1 stopped; -1. */
 int wr_stairs_rate(const struct wr_stairs *stairs, struct wr_run *run, double *bps, struct weir_err *err);
 

@@ -57,4 +57,10 @@ int wr_socket_error(int fd);
 /* wr_socket_may_force - whether SO_SNDBUFFORCE works for this process. */
 bool wr_socket_may_force(void);
 
+/* wr_socket_pace - SO_MAX_PACING_RATE, in bit/s. Return: 0; -1. */
+int wr_socket_pace(int fd, uint64_t bps, struct weir_err *err);
+
+/* wr_socket_nodelay - TCP_NODELAY on a live connection. Return: 0; -1. */
+int wr_socket_nodelay(int fd, bool on, struct weir_err *err);
+
 #endif

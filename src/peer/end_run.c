@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/units.h"
 #include "os/clock.h"
 
@@ -158,20 +159,73 @@ int wr_end_run_go(struct wr_end_run *run, struct weir_err *err)
 	return wr_sampler_start(&run->sampler, run->transport, &run->crew, &run->end, err);
 }
 
-int wr_end_run_resize(struct wr_end_run *run, bool receive, uint64_t bytes, uint64_t *eff_bytes, struct weir_err *err)
+static int set_sndbuf(struct wr_end_run *run, struct wr_stream *stream, uint64_t value, struct weir_err *err)
 {
+	return wr_socket_resize(stream->channel.fd, false, value, run->wish.force, err);
+}
+
+static int set_rcvbuf(struct wr_end_run *run, struct wr_stream *stream, uint64_t value, struct weir_err *err)
+{
+	return wr_socket_resize(stream->channel.fd, true, value, run->wish.force, err);
+}
+
+static int set_pace(struct wr_end_run *run, struct wr_stream *stream, uint64_t value, struct weir_err *err)
+{
+	(void)run;
+	return wr_socket_pace(stream->channel.fd, value, err);
+}
+
+static int set_speed(struct wr_end_run *run, struct wr_stream *stream, uint64_t value, struct weir_err *err)
+{
+	(void)run;
+	(void)err;
+	atomic_store_explicit(&stream->pace_bps, value ? value : WR_UNSET, memory_order_relaxed);
+	return 0;
+}
+
+static int set_nodelay(struct wr_end_run *run, struct wr_stream *stream, uint64_t value, struct weir_err *err)
+{
+	(void)run;
+	return wr_socket_nodelay(stream->channel.fd, value != 0, err);
+}
+
+/* What can be changed while data move. @program: of the program, not of a TCP socket */
+static const struct knob {
+	const char *name;
+	bool program;
+	int (*set)(struct wr_end_run *run, struct wr_stream *stream, uint64_t value, struct weir_err *err);
+} knobs[] = {
+	{"sndbuf", false, set_sndbuf}, {"rcvbuf", false, set_rcvbuf},	{"pace", false, set_pace},
+	{"speed", true, set_speed},    {"nodelay", false, set_nodelay},
+};
+
+static const struct knob *knob_find(const char *name)
+{
+	for (size_t i = 0; i < WR_N_ELEMENTS(knobs); i++) {
+		if (strcmp(knobs[i].name, name) == 0)
+			return &knobs[i];
+	}
+	return NULL;
+}
+
+int wr_end_run_set(struct wr_end_run *run, const char *knob, uint64_t value, uint64_t *effective, struct weir_err *err)
+{
+	const struct knob *row = knob_find(knob);
 	struct wr_connection now = {0};
 
+	if (!row)
+		return wr_err_set(err, WEIR_ERR_PEER, "set", "there is no knob '%.20s'", knob);
+	if (!run->transport->tcp && !row->program)
+		return wr_err_set(err, WEIR_ERR_USAGE, "set", "only TCP's sockets are changed during a transfer");
+	*effective = value;
 	for (size_t i = 0; i < run->crew.n_streams; i++) {
-		const struct wr_channel *channel = &run->crew.streams[i].channel;
-
-		if (!run->transport->tcp)
-			return wr_err_set(err, WEIR_ERR_USAGE, "set", "only TCP's buffers are changed during a transfer");
-		if (wr_socket_resize(channel->fd, receive, bytes, run->wish.force, err) < 0)
+		if (row->set(run, &run->crew.streams[i], value, err) < 0)
 			return -1;
-		run->transport->describe(channel, &run->wish, &now);
+		if (row->set == set_sndbuf || row->set == set_rcvbuf) {
+			run->transport->describe(&run->crew.streams[i].channel, &run->wish, &now);
+			*effective = row->set == set_rcvbuf ? now.rcvbuf_eff_bytes : now.sndbuf_eff_bytes;
+		}
 	}
-	*eff_bytes = receive ? now.rcvbuf_eff_bytes : now.sndbuf_eff_bytes;
 	return 0;
 }
 

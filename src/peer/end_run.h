@@ -40,8 +40,15 @@ int wr_end_run_spawn(struct wr_end_run *run, struct weir_err *err);
 /* wr_end_run_go - start moving and sampling. Return: 0; -1. */
 int wr_end_run_go(struct wr_end_run *run, struct weir_err *err);
 
-/* wr_end_run_resize - one buffer of every connection. @eff_bytes: out: what getsockopt says then. Return: 0; -1. */
-int wr_end_run_resize(struct wr_end_run *run, bool receive, uint64_t bytes, uint64_t *eff_bytes, struct weir_err *err);
+/*
+ * wr_end_run_set - one thing of every connection while it runs
+ * @knob: "sndbuf", "rcvbuf" (bytes), "pace" (bit/s of each connection, by the kernel), "speed" (the program's own pace in
+ *	bit/s, 0 none), "nodelay" (0 or 1)
+ * @effective: out: what getsockopt says of a buffer then, else @value
+ *
+ * Return: 0; -1, with an unknown knob too.
+ */
+int wr_end_run_set(struct wr_end_run *run, const char *knob, uint64_t value, uint64_t *effective, struct weir_err *err);
 
 /* wr_end_run_stop - the last samples, then everything stops; run->end is complete. */
 void wr_end_run_stop(struct wr_end_run *run);

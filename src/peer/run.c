@@ -361,17 +361,16 @@ int wr_run_wait(struct wr_run *run, int64_t until_ns, struct weir_err *err)
 	}
 }
 
-int wr_run_resize(struct wr_run *run, bool far, bool receive, uint64_t bytes, uint64_t *eff_bytes,
-		  struct weir_err *err)
+int wr_run_set(struct wr_run *run, bool far, const char *knob, uint64_t value, uint64_t *effective, struct weir_err *err)
 {
 	json_t *reply;
 
 	if (!far)
-		return wr_end_run_resize(&run->near, receive, bytes, eff_bytes, err);
-	if (request(run->peer, json_pack("{s:s,s:s,s:I}", "op", "set", "knob", receive ? "rcvbuf" : "sndbuf", "bytes",
-					 (json_int_t)bytes), "set", &run->far, &reply, err) < 0)
+		return wr_end_run_set(&run->near, knob, value, effective, err);
+	if (request(run->peer, json_pack("{s:s,s:s,s:I}", "op", "set", "knob", knob, "value", (json_int_t)value), "set", &run->far,
+		    &reply, err) < 0)
 		return -1;
-	*eff_bytes = (uint64_t)json_integer_value(json_object_get(reply, "eff_bytes"));
+	*effective = (uint64_t)json_integer_value(json_object_get(reply, "effective"));
 	json_decref(reply);
 	return 0;
 }

@@ -79,9 +79,8 @@ int wr_run_start(struct wr_run *run, struct wr_peer *peer, const struct wr_plan 
  */
 int wr_run_wait(struct wr_run *run, int64_t until_ns, struct weir_err *err);
 
-/* wr_run_resize - a buffer of every connection at one end. Return: 0; -1. */
-int wr_run_resize(struct wr_run *run, bool far, bool receive, uint64_t bytes, uint64_t *eff_bytes,
-		  struct weir_err *err);
+/* wr_run_set - wr_end_run_set at one end. Return: 0; -1. */
+int wr_run_set(struct wr_run *run, bool far, const char *knob, uint64_t value, uint64_t *effective, struct weir_err *err);
 
 /* wr_run_now_ns - time since the start. */
 int64_t wr_run_now_ns(const struct wr_run *run);

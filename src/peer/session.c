@@ -309,20 +309,21 @@ static int start(struct wr_session *session, const json_t *request, struct weir_
 	return rc;
 }
 
+/* Whatever a client sets, the server's own caps hold. */
 static int set(struct wr_session *session, const json_t *request, struct weir_err *err)
 {
 	const char *knob = json_string_value(json_object_get(request, "knob"));
-	json_int_t bytes = json_integer_value(json_object_get(request, "bytes"));
-	uint64_t eff_bytes;
-	bool receive;
+	json_int_t value = json_integer_value(json_object_get(request, "value"));
+	uint64_t effective;
 
-	if (!session->running || !knob || bytes < 1 || (strcmp(knob, "sndbuf") != 0 && strcmp(knob, "rcvbuf") != 0))
-		return wr_err_set(err, WEIR_ERR_PEER, "set", "a set request needs a running transfer, a knob and bytes");
-	receive = knob[0] == 'r';
-	if (check_buffer(session, (uint64_t)bytes, err) < 0 ||
-	    wr_end_run_resize(&session->run, receive, (uint64_t)bytes, &eff_bytes, err) < 0)
+	if (!session->running || !knob || value < 0)
+		return wr_err_set(err, WEIR_ERR_PEER, "set", "a set request needs a running transfer, a knob and a value");
+	if (strstr(knob, "buf") && (value == 0 || check_buffer(session, (uint64_t)value, err) < 0))
+		return value == 0 ? wr_err_set(err, WEIR_ERR_PEER, "set", "a buffer of no bytes") : -1;
+	if (wr_end_run_set(&session->run, knob, (uint64_t)value, &effective, err) < 0)
 		return -1;
-	return answer(session, json_pack("{s:s,s:I}", "op", "set", "eff_bytes", (json_int_t)eff_bytes), err);
+	rate_cap(session);
+	return answer(session, json_pack("{s:s,s:I}", "op", "set", "effective", (json_int_t)effective), err);
 }
 
 /* Only the two limits that weir's advice names, and only where the namespace is a lab's own. */

@@ -91,7 +91,7 @@ static int climb(struct wr_tuner *tuner, struct wr_run *run, uint64_t most_bytes
 		}
 		bytes = bytes > most_bytes ? most_bytes : bytes;
 		wr_tuner_say(tuner, "plateau: SO_SNDBUF %s", wr_size_text(size, (double)bytes));
-		if (wr_run_resize(run, tuner->sender_side == WR_SIDE_FAR, false, bytes, &eff_bytes, err) < 0)
+		if (wr_run_set(run, tuner->sender_side == WR_SIDE_FAR, "sndbuf", bytes, &eff_bytes, err) < 0)
 			return -1;
 		rc = wr_tuner_rate(tuner, run, &bps, err);
 		if (rc != 0 || bps < plateau->bps)

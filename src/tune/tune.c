@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "explain/explain.h"
 #include "os/clock.h"
+#include "tune/confirm.h"
 
 #define REPEATS 3
 /* RTT of a quarter over the one before from which a queue still grows; how much longer the probe is then. */
@@ -90,6 +91,26 @@ static int probe(struct wr_tuner *tuner, struct wr_evidence *evidence, struct wr
 
 /* -- no buffer helps -- */
 
+static void say_trial(void *context, const char *text)
+{
+	wr_tuner_say(context, "%s", text);
+}
+
+/* Where a buffer is blamed the curve and the proof are the experiment; any other first cause gets one of its own. */
+static int confirm(struct wr_tuner *tuner, const struct wr_evidence *evidence, struct weir_err *err)
+{
+	double seconds = wr_confirm_seconds(tuner->peer, &tuner->tuning->verdict);
+
+	if (seconds <= 0)
+		return 0;
+	if (!wr_tuner_affords(tuner, seconds)) {
+		wr_tuning_leave_out(tuner->tuning, "the experiment that would refute the verdict");
+		return 0;
+	}
+	wr_tuner_account(tuner, (uint64_t)(seconds * tuner->rate_bps / 8));
+	return wr_confirm(tuner->peer, &tuner->options->plan, evidence, &tuner->tuning->verdict, say_trial, tuner, err);
+}
+
 static int repeat_baseline(struct wr_tuner *tuner, double first_bps, struct weir_err *err)
 {
 	double runs_bps[REPEATS] = {first_bps};
@@ -165,6 +186,8 @@ int wr_tune(struct wr_peer *peer, const struct wr_tune_options *options, struct 
 	tuning->expected_s = EXPECTED_MARGIN * expected_s(&tuner);
 	wr_tuner_say(&tuner, "expects to spend up to %.0f s; the bytes follow from the first transfer's rate", tuning->expected_s);
 	rc = probe(&tuner, &evidence, &trial, err);
+	if (rc == 0 && !wr_explain_buffer_helps(&tuning->verdict))
+		rc = confirm(&tuner, &evidence, err);
 	if (rc >= 0)
 		wr_evidence_deinit(&evidence);
 	if (rc == 0) {

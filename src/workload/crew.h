@@ -25,7 +25,7 @@
  * @channel: a connection, owned by the crew
  * @io_bytes: size of one write, or room for one read
  * @limit_bytes: both ends stop after so many, WR_UNSET never
- * @pace_bps: a writer's or reader's own speed limit, WR_UNSET none
+ * @pace_bps: a writer's or reader's own speed limit, WR_UNSET none; may change while it runs
  * @pace_slip_ns: how far the pace's schedule has been moved, the worker's own
  * @cpu: where to run, -1 anywhere
  * @latency: how long each message took, ns; of senders whose workload has messages, else NULL. The worker's own until
@@ -37,7 +37,8 @@
 struct wr_stream {
 	struct wr_channel channel;
 	bool sender;
-	uint64_t io_bytes, limit_bytes, pace_bps;
+	uint64_t io_bytes, limit_bytes;
+	_Atomic uint64_t pace_bps;
 	int cpu;
 	struct wr_crew *crew;
 	char *buffer;
@@ -95,7 +96,7 @@ static inline bool wr_stream_stopped(const struct wr_stream *stream)
 bool wr_stream_pace_wait(struct wr_stream *stream, uint64_t bytes);
 static inline bool wr_stream_pace(struct wr_stream *stream, uint64_t bytes)
 {
-	return stream->pace_bps == WR_UNSET || wr_stream_pace_wait(stream, bytes);
+	return atomic_load_explicit(&stream->pace_bps, memory_order_relaxed) == WR_UNSET || wr_stream_pace_wait(stream, bytes);
 }
 
 /* Around a wait for buffer space. */

@@ -148,7 +148,7 @@ def test_messages_that_are_no_object(server, text):
 
 def test_requests_out_of_place(server):
     with Client(server) as client:
-        for request in ({"op": "go"}, {"op": "stop"}, {"op": "set", "knob": "sndbuf", "bytes": 65536}, {"op": ""}, {},
+        for request in ({"op": "go"}, {"op": "stop"}, {"op": "set", "knob": "sndbuf", "value": 65536}, {"op": ""}, {},
                         {"op": 3}, {"op": "hello"}, {"op": "reboot"}, {"op": "x" * 60000}, {"op": ["go"]},
                         {"op": "sysctl", "key": "net.ipv4.tcp_rmem", "value": "1 1 1"},
                         {"op": "sysctl", "key": "kernel.core_pattern", "value": "|/bin/sh"}, {"op": "sysctl"},
@@ -311,15 +311,15 @@ def test_set_with_wrong_values(server):
             assert client.read()["op"] == "ready"
             client.say(op="go")
             data.sendall(b"x" * 1000)
-            for wrong in ({"knob": "sndbuf"}, {"knob": "sndbuf", "bytes": 0}, {"knob": "rcvbuf", "bytes": -1},
-                          {"knob": "everything", "bytes": 5}, {"knob": 5, "bytes": 5}, {"knob": "sndbuf", "bytes": 1 << 62},
-                          {"knob": "rcvbuf", "bytes": "64K"}, {"knob": "rcvbuf", "bytes": 65 << 20}):
+            for wrong in ({"knob": "sndbuf"}, {"knob": "pace", "value": -5}, {"knob": "sndbuf", "value": 0}, {"knob": "rcvbuf", "value": -1},
+                          {"knob": "everything", "value": 5}, {"knob": 5, "value": 5}, {"knob": "sndbuf", "value": 1 << 62},
+                          {"knob": "rcvbuf", "value": "64K"}, {"knob": "rcvbuf", "value": 65 << 20}):
                 answer = client.ask(op="set", **wrong)
                 while answer["op"] == "interval":
                     answer = client.read()
                 assert answer["op"] == "error", (wrong, answer)
-            answer = client.ask(op="set", knob="rcvbuf", bytes=65536)
-            assert answer["op"] == "set" and answer["eff_bytes"] == 131072
+            answer = client.ask(op="set", knob="rcvbuf", value=65536)
+            assert answer["op"] == "set" and answer["effective"] == 131072
             assert client.ask(op="go")["op"] == "error"
 
 

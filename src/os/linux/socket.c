@@ -86,6 +86,24 @@ int wr_socket_resize(int fd, bool receive, uint64_t bytes, bool force, struct we
 	return 0;
 }
 
+int wr_socket_pace(int fd, uint64_t bps, struct weir_err *err)
+{
+	unsigned long long bytes_per_s = bps / 8;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &bytes_per_s, sizeof bytes_per_s) == 0)
+		return 0;
+	return wr_err_errno(err, WEIR_ERR_HOST, "setsockopt", errno, "SO_MAX_PACING_RATE %llu bytes/s", bytes_per_s);
+}
+
+int wr_socket_nodelay(int fd, bool on, struct weir_err *err)
+{
+	int value = on;
+
+	if (setsockopt(fd, WR_IPPROTO_TCP, WR_TCP_NODELAY, &value, sizeof value) == 0)
+		return 0;
+	return wr_err_errno(err, WEIR_ERR_HOST, "setsockopt", errno, "TCP_NODELAY %d", value);
+}
+
 static uint64_t int_option(int fd, int option)
 {
 	int value;
