@@ -49,9 +49,38 @@ static void limit_text(char *out, enum wr_option_kind kind, double value)
 	case WR_OPTION_TIME:
 		wr_time_text(out, value);
 		break;
+	case WR_OPTION_SHARE:
+		wr_share_text(out, value);
+		break;
 	default:
-		snprintf(out, WR_UNIT_TEXT, "%g", value);
+		snprintf(out, WR_UNIT_TEXT, "%.0f", value);
 	}
+}
+
+const char *wr_option_unit(enum wr_option_kind kind)
+{
+	static const char *const units[] = {
+		[WR_OPTION_FLAG] = "",	    [WR_OPTION_SIZE] = "bytes",	 [WR_OPTION_RATE] = "bit/s", [WR_OPTION_TIME] = "time",
+		[WR_OPTION_COUNT] = "number", [WR_OPTION_SHARE] = "share", [WR_OPTION_TEXT] = "",
+	};
+
+	return units[kind];
+}
+
+const char *wr_option_range(char *out, const struct wr_option *option)
+{
+	char low[WR_UNIT_TEXT], high[WR_UNIT_TEXT];
+
+	out[0] = '\0';
+	if (option->kind == WR_OPTION_FLAG || option->kind == WR_OPTION_TEXT)
+		return out;
+	limit_text(low, option->kind, option->min);
+	limit_text(high, option->kind, option->max);
+	if (option->max > 0)
+		snprintf(out, 2 * WR_UNIT_TEXT + 4, "%s to %s", wr_unit_trim(low), wr_unit_trim(high));
+	else if (option->min > 0)
+		snprintf(out, 2 * WR_UNIT_TEXT + 4, "%s at least", wr_unit_trim(low));
+	return out;
 }
 
 static int check_range(const struct wr_option *option, const char *text, double value, struct weir_err *err)

@@ -75,6 +75,12 @@ int wr_option_set(const struct wr_option *options, void *target, const char *nam
 int wr_option_parse(const struct wr_option *options, void *target, int argc, char **argv, bool stop_at_operand,
 		    int *first_operand, struct weir_err *err);
 
+/* wr_option_unit - what a value of @kind is: "size", "rate", "time", ...; "" of flags and texts. */
+const char *wr_option_unit(enum wr_option_kind kind);
+
+/* wr_option_range - the bounds in words, "" where there are none. Return: @out, of 2 * WR_UNIT_TEXT + 4 bytes. */
+const char *wr_option_range(char *out, const struct wr_option *option);
+
 /* wr_option_help - the rows as a table for --help. */
 void wr_option_help(const struct wr_option *options, FILE *out);
 

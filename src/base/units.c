@@ -192,3 +192,14 @@ const char *wr_share_text(char *out, double ratio)
 	snprintf(out, WR_UNIT_TEXT, "%.*f %%", percent >= 9.95 || percent == 0 ? 0 : percent >= 0.1 ? 1 : 2, percent);
 	return out;
 }
+
+const char *wr_unit_trim(char *text)
+{
+	char *dot = strchr(text, '.'), *end = dot ? dot + 1 + strspn(dot + 1, "0123456789") : NULL, *last = end;
+
+	while (last && last > dot && (last[-1] == '0' || last[-1] == '.'))
+		last--;
+	if (last)
+		memmove(last, end, strlen(end) + 1);
+	return text;
+}

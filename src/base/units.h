@@ -39,4 +39,7 @@ const char *wr_rate_text(char *out, double bps);
 const char *wr_time_text(char *out, double ns);
 const char *wr_share_text(char *out, double ratio);
 
+/* wr_unit_trim - a text of the printers for a bound rather than a figure: "1.00 kbit/s" becomes "1 kbit/s". Return: @text. */
+const char *wr_unit_trim(char *text);
+
 #endif

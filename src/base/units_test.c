@@ -91,6 +91,10 @@ static void texts_have_units(void **state)
 	assert_string_equal(wr_time_text(text, 25400), "25 us");
 	assert_string_equal(wr_time_text(text, 430), "0.4 us");
 	assert_string_equal(wr_time_text(text, 0), "0 us");
+	assert_string_equal(wr_unit_trim(strcpy(text, "1.00 kbit/s")), "1 kbit/s");
+	assert_string_equal(wr_unit_trim(strcpy(text, "1.50 MiB")), "1.5 MiB");
+	assert_string_equal(wr_unit_trim(strcpy(text, "100 ms")), "100 ms");
+	assert_string_equal(wr_unit_trim(strcpy(text, "10.0")), "10");
 	assert_string_equal(wr_share_text(text, 0.963), "96 %");
 	assert_string_equal(wr_size_short(text, 65536), "64K");
 	assert_string_equal(wr_size_short(text, 10066330), "9.6M");

@@ -30,6 +30,13 @@ void wr_lab_weir_folder(char *folder, size_t n_folder);
 int wr_lab_live(struct wr_lab_options *parsed, char *const *command, int *status, struct weir_err *err);
 void wr_lab_options_deinit(struct wr_lab_options *parsed);
 
+/*
+ * wr_lab_each_scenario - call @each for those that are installed, by name, with what they say of themselves
+ *
+ * Return: how many there are.
+ */
+size_t wr_lab_each_scenario(void (*each)(void *context, const char *name, const char *about), void *context);
+
 /* wr_lab_run_scenario, wr_lab_list_scenarios - `weir lab run` and `weir lab list`; argv[0] is that word. Return: the exit status. */
 int wr_lab_run_scenario(int argc, char **argv);
 int wr_lab_list_scenarios(int argc, char **argv);

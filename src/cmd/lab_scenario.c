@@ -248,16 +248,19 @@ int wr_lab_run_scenario(int argc, char **argv)
 }
 
 /* A file's own word about itself, without judging the rest of it. */
-static void print_listed(const char *folder, const char *file)
+static void tell(const char *folder, const char *file, void (*each)(void *context, const char *name, const char *about),
+		 void *context)
 {
-	wr_auto_free char *text = NULL;
-	char path[PATH_BYTES];
-	const char *about;
+	wr_auto_free char *text = NULL, *name = strndup(file, strlen(file) - 4);
+	char path[PATH_BYTES], *about;
 
 	snprintf(path, sizeof path, "%s/%.200s", folder, file);
 	text = read_stream(fopen(path, "re"), path, NULL);
 	about = text ? strstr(text, "\nabout = ") : NULL;
-	printf("%-24.*s %.*s\n", (int)(strlen(file) - 4), file, about ? (int)strcspn(about + 9, "\n") : 0, about ? about + 9 : "");
+	if (about)
+		about[9 + strcspn(about + 9, "\n")] = '\0';
+	if (name)
+		each(context, name, about ? about + 9 : "");
 }
 
 static int is_scenario(const struct dirent *entry)
@@ -267,28 +270,41 @@ static int is_scenario(const struct dirent *entry)
 	return n > 4 && strcmp(entry->d_name + n - 4, ".ini") == 0;
 }
 
-int wr_lab_list_scenarios(int argc, char **argv)
+/* The first folder that has some: the others would name the same ones again. */
+size_t wr_lab_each_scenario(void (*each)(void *context, const char *name, const char *about), void *context)
 {
 	char folder[PATH_BYTES / 2];
+	size_t n_told = 0;
+
+	for (int i = 0; n_told == 0 && scenario_folder(i, folder, sizeof folder); i++) {
+		struct dirent **entries;
+		int n = scandir(folder, &entries, is_scenario, alphasort);
+
+		for (int k = 0; k < n; k++) {
+			tell(folder, entries[k]->d_name, each, context);
+			free(entries[k]);
+			n_told++;
+		}
+		if (n >= 0)
+			free(entries);
+	}
+	return n_told;
+}
+
+static void print_listed(void *context, const char *name, const char *about)
+{
+	(void)context;
+	printf("%-24s %s\n", name, about);
+}
+
+int wr_lab_list_scenarios(int argc, char **argv)
+{
 	struct weir_err err = {0};
-	bool any = false;
 
 	if (argc > 1) {
 		wr_err_set(&err, WEIR_ERR_USAGE, "lab", "list takes nothing, not '%s'", argv[1]);
 		return wr_command_fail(&wr_command_lab, &err, false);
 	}
-	/* The first folder that has some: the others would name the same ones again. */
-	for (int i = 0; !any && scenario_folder(i, folder, sizeof folder); i++) {
-		struct dirent **entries;
-		int n = scandir(folder, &entries, is_scenario, alphasort);
-
-		for (int k = 0; k < n; k++) {
-			print_listed(folder, entries[k]->d_name);
-			free(entries[k]);
-			any = true;
-		}
-		if (n >= 0)
-			free(entries);
-	}
+	(void)wr_lab_each_scenario(print_listed, NULL);
 	return 0;
 }

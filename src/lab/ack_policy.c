@@ -6,24 +6,27 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "lab/element.h"
-#include "lab/spec.h"
 
 /* TcpAckFrequency 2 and TcpDelAckTicks 2, of 100 ms each. */
 #define MICROSOFT_NS (200 * WR_NS_PER_MS)
 #define MICROSOFT_COUNT 2
 
+static const struct wr_lab_spec keys[] = {
+	{"--ack-policy microsoft", NULL, WR_LAB_SPEC_OTHER, 0, 0, 0, NULL, NULL, "none",
+	 "timer=200ms,count=2"},
+	{"timer=TIME", "timer", WR_LAB_SPEC_TIME, WR_LAB_WAY(ack.timer_ns), 1e6, 10e9, "time", NULL, "200ms",
+	 "the longest wait"},
+	{",count=N", "count", WR_LAB_SPEC_COUNT, WR_LAB_WAY(ack.count), 2, 1000, "data segments", NULL, "2",
+	 "after which it goes at once"},
+};
+
 static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
-	const struct wr_lab_spec specs[] = {
-		{"timer", WR_LAB_SPEC_TIME, &way->ack.timer_ns, 1e6, 10e9},
-		{"count", WR_LAB_SPEC_COUNT, &way->ack.count, 2, 1000},
-		{0},
-	};
-
 	way->ack.timer_ns = MICROSOFT_NS;
 	way->ack.count = MICROSOFT_COUNT;
-	if (strcmp(text, "microsoft") == 0 || wr_lab_spec_parse(text, specs, err) == 0)
+	if (strcmp(text, "microsoft") == 0 || wr_lab_spec_parse(text, keys, WR_N_ELEMENTS(keys), way, err) == 0)
 		return 0;
 	return wr_err_hint(err, "write it like microsoft, or timer=40ms,count=2");
 }
@@ -45,6 +48,8 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 
 const struct wr_lab_element wr_lab_element_ack_policy = {
 	.name = "ack-policy",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "holds pure ACKs until more data, data the other way, or a timer",
 	.source = "RFC 1122 section 4.2.3.2; TcpAckFrequency and TcpDelAckTicks of the Microsoft stack",
 	.touches = "held as the ACK policy says",

@@ -266,7 +266,7 @@ static void every_element_keeps_the_rules(void **state)
 		.rate_bps = 50000000, .queue_bytes = 50000, .delay_ns = 10000, .mtu_bytes = 1500, .loss.ratio = 0.1,
 		.duplicate_ratio = 0.1, .police = {20000000, 10000}, .outage = {1000000, 1000000, 5000000, false},
 		.codel = {.target_ns = 1000000, .interval_ns = 10000000}, .jitter = {.spread_ns = 10000},
-		.reorder = {0.1, 1000000}, .corrupt_ratio = 0.1, .ecn = {20000, 0}, .path_mtu = {1400, false}, .strip_wscale = true,
+		.reorder = {0.1, 1000000, 0}, .corrupt_ratio = 0.1, .ecn = {20000, 0}, .path_mtu = {1400, false}, .strip_wscale = true,
 		.device_packets = 10, .ack = {200000000, 2},
 	};
 

@@ -8,9 +8,9 @@
 #include <math.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "lab/element.h"
 #include "lab/packet.h"
-#include "lab/spec.h"
 
 #define DEFAULT_INTERVAL_NS (100 * WR_NS_PER_MS)
 /* Within so many intervals of the last dropping state the count goes on (RFC 8289 section 5.4). */
@@ -26,18 +26,20 @@ struct codel {
 
 _Static_assert(sizeof(struct codel) <= WR_LAB_STATE_BYTES, "state");
 
+static const struct wr_lab_spec keys[] = {
+	{"--codel TARGET", "", WR_LAB_SPEC_TIME, WR_LAB_WAY(codel.target_ns), 1e3, 10e9, "time", NULL, "off",
+	 "the delay that may stand; 5ms is the RFC's"},
+	{",interval=TIME", "interval", WR_LAB_SPEC_TIME, WR_LAB_WAY(codel.interval_ns), 1e3, 100e9, "time", NULL, "100ms",
+	 "how long it may stand; about the worst RTT"},
+	{",ecn", "ecn", WR_LAB_SPEC_FLAG, WR_LAB_WAY(codel.ecn), 0, 0, NULL, NULL, "drop",
+	 "mark what can be marked"},
+};
+
 static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
-	const struct wr_lab_spec specs[] = {
-		{"", WR_LAB_SPEC_TIME, &way->codel.target_ns, 1e3, 10e9},
-		{"interval", WR_LAB_SPEC_TIME, &way->codel.interval_ns, 1e3, 100e9},
-		{"ecn", WR_LAB_SPEC_FLAG, &way->codel.ecn, 0, 0},
-		{0},
-	};
-
 	way->codel.target_ns = 0;
 	way->codel.interval_ns = DEFAULT_INTERVAL_NS;
-	if (wr_lab_spec_parse(text, specs, err) < 0)
+	if (wr_lab_spec_parse(text, keys, WR_N_ELEMENTS(keys), way, err) < 0)
 		return -1;
 	if (way->codel.target_ns == 0) {
 		wr_err_set(err, WEIR_ERR_USAGE, "codel", "'%s' begins with no target", text);
@@ -145,6 +147,8 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 
 const struct wr_lab_element wr_lab_element_codel = {
 	.name = "codel",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "drops or marks when the delay in the queue has stood above a target for an interval",
 	.source = "RFC 8289",
 	.touches = "marked by CoDel",

@@ -100,7 +100,7 @@ struct wr_lab_way {
 		uint64_t above_bytes, above_ns;
 	} ecn;
 	struct {
-		uint32_t bytes;
+		uint64_t bytes;
 		bool black_hole;
 	} path_mtu;
 	bool strip_wscale;
@@ -119,7 +119,7 @@ struct wr_lab_way {
 	} jitter;
 	struct {
 		double ratio;
-		uint64_t late_ns;
+		uint64_t late_ns, by_segs; /* by_segs only while it is being resolved */
 	} reorder;
 };
 

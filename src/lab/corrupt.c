@@ -5,8 +5,8 @@
  * checksum disagree", 2000.
  */
 #include "lab/chance.h"
+#include "base/mem.h"
 #include "lab/element.h"
-#include "lab/spec.h"
 
 struct corrupt {
 	double ratio;
@@ -15,11 +15,14 @@ struct corrupt {
 
 _Static_assert(sizeof(struct corrupt) <= WR_LAB_STATE_BYTES, "state");
 
+static const struct wr_lab_spec keys[] = {
+	{"--corrupt SHARE", "", WR_LAB_SPEC_SHARE, WR_LAB_WAY(corrupt_ratio), 0, 1, "share", NULL, "none",
+	 "of segments"},
+};
+
 static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
-	const struct wr_lab_spec specs[] = {{"", WR_LAB_SPEC_SHARE, &way->corrupt_ratio, 0, 1}, {0}};
-
-	return wr_lab_spec_parse(text, specs, err);
+	return wr_lab_spec_parse(text, keys, WR_N_ELEMENTS(keys), way, err);
 }
 
 static bool init(void *state, struct wr_lab_shared *shared, const struct wr_lab_way *way)
@@ -45,6 +48,8 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 
 const struct wr_lab_element wr_lab_element_corrupt = {
 	.name = "corrupt",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "flips a bit in a share of the segments",
 	.source = "tc-netem(8)",
 	.touches = "corrupted",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Duplication before the bottleneck, as netem's: the copy follows at once and takes capacity. Source: tc-netem(8). */
 #include "lab/chance.h"
+#include "base/mem.h"
 #include "lab/element.h"
-#include "lab/spec.h"
 
 struct duplicate {
 	double ratio;
@@ -11,11 +11,14 @@ struct duplicate {
 
 _Static_assert(sizeof(struct duplicate) <= WR_LAB_STATE_BYTES, "state");
 
+static const struct wr_lab_spec keys[] = {
+	{"--duplicate SHARE", "", WR_LAB_SPEC_SHARE, WR_LAB_WAY(duplicate_ratio), 0, 1, "share", NULL, "none",
+	 "of segments"},
+};
+
 static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
-	const struct wr_lab_spec specs[] = {{"", WR_LAB_SPEC_SHARE, &way->duplicate_ratio, 0, 1}, {0}};
-
-	return wr_lab_spec_parse(text, specs, err);
+	return wr_lab_spec_parse(text, keys, WR_N_ELEMENTS(keys), way, err);
 }
 
 static bool init(void *state, struct wr_lab_shared *shared, const struct wr_lab_way *way)
@@ -39,6 +42,8 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 
 const struct wr_lab_element wr_lab_element_duplicate = {
 	.name = "duplicate",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "lets a share of the segments come twice",
 	.source = "tc-netem(8)",
 	.touches = "duplicated",

@@ -4,8 +4,8 @@
  * reacts; others pass as they are and meet the queue's limit. Source: RFC 3168; RFC 8257 section 3.1 (DCTCP's marking).
  */
 #include "base/err.h"
+#include "base/mem.h"
 #include "lab/element.h"
-#include "lab/spec.h"
 
 struct ecn {
 	uint64_t limit_bytes, limit_ns; /* one of them */
@@ -13,13 +13,17 @@ struct ecn {
 
 _Static_assert(sizeof(struct ecn) <= WR_LAB_STATE_BYTES, "state");
 
+static const struct wr_lab_spec keys[] = {
+	{"--ecn SIZE", "", WR_LAB_SPEC_SIZE, WR_LAB_WAY(ecn.above_bytes), 1, 512 << 20, "bytes on the wire", NULL, "none",
+	 "what waits"},
+	{"--ecn TIME", "", WR_LAB_SPEC_TIME, WR_LAB_WAY(ecn.above_ns), 1e3, 60e9, "time", NULL, NULL,
+	 "what a segment would wait"},
+};
+
 static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
-	const struct wr_lab_spec time[] = {{"", WR_LAB_SPEC_TIME, &way->ecn.above_ns, 1e3, 60e9}, {0}};
-	const struct wr_lab_spec size[] = {{"", WR_LAB_SPEC_SIZE, &way->ecn.above_bytes, 1, 512 << 20}, {0}};
-
 	way->ecn.above_ns = way->ecn.above_bytes = 0;
-	if (wr_lab_spec_parse(text, wr_lab_spec_is_time(text) ? time : size, err) < 0)
+	if (wr_lab_spec_parse(text, &keys[wr_lab_spec_is_time(text)], 1, way, err) < 0)
 		return -1;
 	if (way->rate_bps != WR_UNSET)
 		return 0;
@@ -64,6 +68,8 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 
 const struct wr_lab_element wr_lab_element_ecn = {
 	.name = "ecn",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "marks ECN-capable segments that find more than a threshold waiting",
 	.source = "RFC 3168, RFC 8257",
 	.touches = "marked by ECN",

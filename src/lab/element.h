@@ -13,6 +13,7 @@
 
 #include "lab/config.h"
 #include "lab/server.h"
+#include "lab/spec.h"
 #include "stat/random.h"
 
 /* What an element may know of a packet. */
@@ -65,6 +66,7 @@ struct wr_lab_shared {
  * @name: of the element and, for its drops, of the cause; @summary: one sentence; @source: where its model is from
  * @touches: what it does to segments that pass, as in "12 segments duplicated"; or NULL
  * @option: without the dashes, if its value is read by @parse (else config.c does it)
+ * @keys: what can be said to it, @n_keys rows: for lists, pages and, by @parse, for wr_lab_spec_parse into the way
  * @wish: where the option's text stands in struct wr_lab_way_wish
  * @parse: the option's text into @way, whose rate, queue and delay are there already. Return: 0; -1 with @err.
  * @init: prepare @state (WR_LAB_STATE_BYTES, zeroed). Return: whether the configuration asks for the element.
@@ -73,7 +75,8 @@ struct wr_lab_shared {
  */
 struct wr_lab_element {
 	const char *name, *summary, *source, *touches, *option;
-	size_t wish;
+	const struct wr_lab_spec *keys;
+	size_t n_keys, wish;
 	int (*parse)(const char *text, struct wr_lab_way *way, struct weir_err *err);
 	bool (*init)(void *state, struct wr_lab_shared *shared, const struct wr_lab_way *way);
 	enum wr_lab_fate (*pass)(void *state, struct wr_lab_shared *shared, struct wr_lab_run *run);

@@ -5,9 +5,9 @@
  * the mean delay grows a little, as in a real queue. Source: tc-netem(8), "delay TIME JITTER".
  */
 #include "base/err.h"
+#include "base/mem.h"
 #include "lab/chance.h"
 #include "lab/element.h"
-#include "lab/spec.h"
 
 /* Beyond it a normal value is drawn again: 6 in 100000. */
 #define MOST_DEVIATIONS 4
@@ -21,17 +21,20 @@ struct jitter {
 
 _Static_assert(sizeof(struct jitter) <= WR_LAB_STATE_BYTES, "state");
 
+static const struct wr_lab_spec keys[] = {
+	{"--jitter TIME", "", WR_LAB_SPEC_TIME, WR_LAB_WAY(jitter.spread_ns), 0, 60e9, "time", "0 to the one-way delay", "none",
+	 "spread, or standard deviation"},
+	{",normal", "normal", WR_LAB_SPEC_FLAG, WR_LAB_WAY(jitter.normal), 0, 0, NULL, NULL, "uniform",
+	 "the distribution"},
+	{",reorder", "reorder", WR_LAB_SPEC_FLAG, WR_LAB_WAY(jitter.reorder), 0, 0, NULL, NULL, "in order",
+	 "segments may overtake each other"},
+};
+
 static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
 	char delay[WR_UNIT_TEXT];
-	const struct wr_lab_spec specs[] = {
-		{"", WR_LAB_SPEC_TIME, &way->jitter.spread_ns, 0, 60e9},
-		{"normal", WR_LAB_SPEC_FLAG, &way->jitter.normal, 0, 0},
-		{"reorder", WR_LAB_SPEC_FLAG, &way->jitter.reorder, 0, 0},
-		{0},
-	};
 
-	if (wr_lab_spec_parse(text, specs, err) < 0)
+	if (wr_lab_spec_parse(text, keys, WR_N_ELEMENTS(keys), way, err) < 0)
 		return -1;
 	if (way->jitter.spread_ns <= way->delay_ns)
 		return 0;
@@ -81,6 +84,8 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 
 const struct wr_lab_element wr_lab_element_jitter = {
 	.name = "jitter",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "lets the delay vary from segment to segment, in order or not",
 	.source = "tc-netem(8)",
 	.option = "jitter",

@@ -337,7 +337,7 @@ static int way_init(struct way *way, const struct wr_lab_way *config, uint64_t s
 {
 	way->has_rate = config->rate_bps != WR_UNSET;
 	way->device_queue = config->device_packets > 0;
-	way->path_mtu_bytes = config->path_mtu.bytes;
+	way->path_mtu_bytes = (uint32_t)config->path_mtu.bytes;
 	way->acks_row = row_of(&wr_lab_element_ack_policy);
 	if (config->ack.count && wr_lab_acks_new(&way->acks, config->ack.timer_ns, (uint32_t)config->ack.count, err) < 0)
 		return -1;

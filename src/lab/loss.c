@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "lab/chance.h"
 #include "lab/element.h"
-#include "lab/spec.h"
 
 struct loss {
 	struct wr_lab_loss model;
@@ -20,16 +20,32 @@ struct loss {
 
 _Static_assert(sizeof(struct loss) <= WR_LAB_STATE_BYTES, "state");
 
-static int parse_bursts(const char *text, struct wr_lab_loss *loss, struct weir_err *err)
+/* Where the ways of saying it stand in the rows. */
+enum { KEY_RATIO, KEY_BURSTS, N_BURSTS = 4, KEY_EVERY = KEY_BURSTS + N_BURSTS, KEY_GSO };
+
+static const struct wr_lab_spec keys[] = {
+	{"--loss SHARE", "", WR_LAB_SPEC_SHARE, WR_LAB_WAY(loss.ratio), 0, 1, "share", NULL, "none",
+	 "independent"},
+	{"--loss ge:p=SHARE", "p", WR_LAB_SPEC_SHARE, WR_LAB_WAY(loss.p), 0, 1, "share", NULL, "must be said",
+	 "to bad, per segment"},
+	{",r=SHARE", "r", WR_LAB_SPEC_SHARE, WR_LAB_WAY(loss.r), 1e-9, 1, "share", "above 0 to 100 %", "must be said",
+	 "back to good, per segment"},
+	{",h=SHARE", "h", WR_LAB_SPEC_SHARE, WR_LAB_WAY(loss.h), 0, 1, "share", NULL, "0",
+	 "gets through while bad"},
+	{",k=SHARE", "k", WR_LAB_SPEC_SHARE, WR_LAB_WAY(loss.k), 0, 1, "share", NULL, "100 %",
+	 "gets through while good"},
+	{"--loss every:N", "", WR_LAB_SPEC_COUNT, WR_LAB_WAY(loss.every), 1, 1e9, "segments", NULL, NULL,
+	 "each N-th"},
+	{"--loss gso:SHARE", "", WR_LAB_SPEC_SHARE, WR_LAB_WAY(loss.ratio), 0, 1, "share", NULL, NULL,
+	 "of super-packets"},
+};
+
+static int parse_bursts(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
-	const struct wr_lab_spec specs[] = {
-		{"p", WR_LAB_SPEC_SHARE, &loss->p, 0, 1}, {"r", WR_LAB_SPEC_SHARE, &loss->r, 1e-9, 1},
-		{"h", WR_LAB_SPEC_SHARE, &loss->h, 0, 1}, {"k", WR_LAB_SPEC_SHARE, &loss->k, 0, 1},
-		{0},
-	};
+	struct wr_lab_loss *loss = &way->loss;
 
 	*loss = (struct wr_lab_loss){.kind = WR_LAB_LOSS_BURSTS, .p = -1, .r = -1, .k = 1};
-	if (wr_lab_spec_parse(text, specs, err) < 0)
+	if (wr_lab_spec_parse(text, keys + KEY_BURSTS, N_BURSTS, way, err) < 0)
 		return -1;
 	if (loss->p >= 0 && loss->r >= 0)
 		return 0;
@@ -40,21 +56,19 @@ static int parse_bursts(const char *text, struct wr_lab_loss *loss, struct weir_
 static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
 	struct wr_lab_loss *loss = &way->loss;
-	const struct wr_lab_spec ratio[] = {{"", WR_LAB_SPEC_SHARE, &loss->ratio, 0, 1}, {0}};
-	const struct wr_lab_spec every[] = {{"", WR_LAB_SPEC_COUNT, &loss->every, 1, 1e9}, {0}};
 
 	if (strncmp(text, "ge:", 3) == 0)
-		return parse_bursts(text + 3, loss, err);
+		return parse_bursts(text + 3, way, err);
 	*loss = (struct wr_lab_loss){.kind = WR_LAB_LOSS_RANDOM};
 	if (strncmp(text, "every:", 6) == 0) {
 		loss->kind = WR_LAB_LOSS_EVERY;
-		return wr_lab_spec_parse(text + 6, every, err);
+		return wr_lab_spec_parse(text + 6, &keys[KEY_EVERY], 1, way, err);
 	}
 	if (strncmp(text, "gso:", 4) == 0) {
 		loss->kind = WR_LAB_LOSS_GSO;
-		return wr_lab_spec_parse(text + 4, ratio, err);
+		return wr_lab_spec_parse(text + 4, &keys[KEY_GSO], 1, way, err);
 	}
-	return wr_lab_spec_parse(text, ratio, err);
+	return wr_lab_spec_parse(text, &keys[KEY_RATIO], 1, way, err);
 }
 
 /* The chance of the state that the chain is in. */
@@ -137,6 +151,8 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 
 const struct wr_lab_element wr_lab_element_loss = {
 	.name = "loss",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "loses segments: independently, in bursts, each n-th, or whole super-packets",
 	.source = "tc-netem(8); Gilbert 1960, Elliott 1963",
 	.option = "loss",

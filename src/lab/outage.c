@@ -4,23 +4,27 @@
  * at the bottleneck (hold), whose server then stands still: that part is the rate's.
  */
 #include "base/err.h"
+#include "base/mem.h"
 #include "lab/element.h"
-#include "lab/spec.h"
 
 #define MAX_NS 86400e9
+
+static const struct wr_lab_spec keys[] = {
+	{"--outage TIME", "", WR_LAB_SPEC_TIME, WR_LAB_WAY(outage.from_ns), 0, MAX_NS, "time", NULL, "none",
+	 "when the (first) window begins"},
+	{",for=TIME", "for", WR_LAB_SPEC_TIME, WR_LAB_WAY(outage.length_ns), 1e3, MAX_NS, "time", NULL, "must be said",
+	 "how long it lasts"},
+	{",every=TIME", "every", WR_LAB_SPEC_TIME, WR_LAB_WAY(outage.every_ns), 1e3, MAX_NS, "time", NULL, "once only",
+	 "from one beginning to the next; longer than for="},
+	{",hold", "hold", WR_LAB_SPEC_FLAG, WR_LAB_WAY(outage.hold), 0, 0, NULL, NULL, "lose",
+	 "what comes waits; needs a rate, not together with a rate file"},
+};
 
 static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
 	struct wr_lab_outage *outage = &way->outage;
-	const struct wr_lab_spec specs[] = {
-		{"", WR_LAB_SPEC_TIME, &outage->from_ns, 0, MAX_NS},
-		{"for", WR_LAB_SPEC_TIME, &outage->length_ns, 1e3, MAX_NS},
-		{"every", WR_LAB_SPEC_TIME, &outage->every_ns, 1e3, MAX_NS},
-		{"hold", WR_LAB_SPEC_FLAG, &outage->hold, 0, 0},
-		{0},
-	};
 
-	if (wr_lab_spec_parse(text, specs, err) < 0)
+	if (wr_lab_spec_parse(text, keys, WR_N_ELEMENTS(keys), way, err) < 0)
 		return -1;
 	if (outage->length_ns == 0) {
 		wr_err_set(err, WEIR_ERR_USAGE, "outage", "'%s' has no length", text);
@@ -54,6 +58,8 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 
 const struct wr_lab_element wr_lab_element_outage = {
 	.name = "outage",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "lets nothing through in windows of time, once or again and again",
 	.source = "links that go down and come back",
 	.option = "outage",

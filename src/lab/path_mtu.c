@@ -4,9 +4,9 @@
  * is not (a black hole, where a firewall eats ICMP). Source: RFC 1191, RFC 8201, RFC 2923 section 2.1.
  */
 #include "base/err.h"
+#include "base/mem.h"
 #include "lab/element.h"
 #include "lab/packet.h"
-#include "lab/spec.h"
 
 struct path_mtu {
 	uint32_t most_wire_bytes;
@@ -15,22 +15,21 @@ struct path_mtu {
 
 _Static_assert(sizeof(struct path_mtu) <= WR_LAB_STATE_BYTES, "state");
 
+static const struct wr_lab_spec keys[] = {
+	{"--path-mtu BYTES", "", WR_LAB_SPEC_SIZE, WR_LAB_WAY(path_mtu.bytes), 576, 65535, "bytes of an IP packet", "576 to 65535", "none",
+	 "the most that passes"},
+	{",blackhole", "blackhole", WR_LAB_SPEC_FLAG, WR_LAB_WAY(path_mtu.black_hole), 0, 0, NULL, NULL, "ICMP is sent",
+	 "nobody is told"},
+};
+
 static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
-	uint64_t bytes = 0;
-	const struct wr_lab_spec specs[] = {
-		{"", WR_LAB_SPEC_SIZE, &bytes, 576, 65535},
-		{"blackhole", WR_LAB_SPEC_FLAG, &way->path_mtu.black_hole, 0, 0},
-		{0},
-	};
-
-	if (wr_lab_spec_parse(text, specs, err) < 0)
+	if (wr_lab_spec_parse(text, keys, WR_N_ELEMENTS(keys), way, err) < 0)
 		return -1;
-	if (bytes == 0) {
+	if (way->path_mtu.bytes == 0) {
 		wr_err_set(err, WEIR_ERR_USAGE, "path-mtu", "'%s' begins with no size", text);
 		return wr_err_hint(err, "write it like 1400 or 1400,blackhole");
 	}
-	way->path_mtu.bytes = (uint32_t)bytes;
 	return 0;
 }
 
@@ -59,6 +58,8 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 
 const struct wr_lab_element wr_lab_element_path_mtu = {
 	.name = "path-mtu",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "drops what is larger than a link further on takes, and tells the sender or not",
 	.source = "RFC 1191, RFC 8201",
 	.option = "path-mtu",

@@ -4,8 +4,8 @@
  * dropped, one that passes is not delayed. Counted on the wire, as the rate is. Source: RFC 2697; tc-police(8).
  */
 #include "base/err.h"
+#include "base/mem.h"
 #include "lab/element.h"
-#include "lab/spec.h"
 
 #define DEFAULT_BURST_BYTES 65536
 #define WORK_PER_BYTE 8000000000ULL
@@ -18,17 +18,18 @@ struct police {
 
 _Static_assert(sizeof(struct police) <= WR_LAB_STATE_BYTES, "state");
 
+static const struct wr_lab_spec keys[] = {
+	{"--police RATE", "", WR_LAB_SPEC_RATE, WR_LAB_WAY(police.rate_bps), 1e3, 1e12, "bit/s on the wire", NULL, "none",
+	 "of the tokens"},
+	{",burst=SIZE", "burst", WR_LAB_SPEC_SIZE, WR_LAB_WAY(police.burst_bytes), 1600, 1 << 30, "bytes on the wire", "1600 B to 1 GiB", "64K",
+	 "the bucket"},
+};
+
 static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
-	const struct wr_lab_spec specs[] = {
-		{"", WR_LAB_SPEC_RATE, &way->police.rate_bps, 1e3, 1e12},
-		{"burst", WR_LAB_SPEC_SIZE, &way->police.burst_bytes, 1600, 1 << 30},
-		{0},
-	};
-
 	way->police.rate_bps = 0;
 	way->police.burst_bytes = DEFAULT_BURST_BYTES;
-	if (wr_lab_spec_parse(text, specs, err) < 0)
+	if (wr_lab_spec_parse(text, keys, WR_N_ELEMENTS(keys), way, err) < 0)
 		return -1;
 	if (way->police.rate_bps)
 		return 0;
@@ -69,6 +70,8 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 
 const struct wr_lab_element wr_lab_element_police = {
 	.name = "police",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "drops what exceeds a rate and a burst, without a queue",
 	.source = "RFC 2697, tc-police(8)",
 	.option = "police",

@@ -4,6 +4,7 @@
  * what the server still has to send, the segment on the wire included. A segment that finds the server idle is
  * taken whatever the limit, as a device without any queue would.
  */
+#include "base/mem.h"
 #include "lab/element.h"
 
 struct queue {
@@ -51,8 +52,19 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 	return wr_lab_run_keep(run, n_fit(state, &shared->server, run)) ? WR_LAB_PASS : WR_LAB_DROP;
 }
 
+static const struct wr_lab_spec keys[] = {
+	{"--queue SIZE", NULL, WR_LAB_SPEC_OTHER, 0, 0, 0, "bytes on the wire", "0 to 512 MiB", "rate x RTT, 1M at least",
+	 "the limit"},
+	{"--queue TIME", NULL, WR_LAB_SPEC_OTHER, 0, 0, 0, "time at the rate", "0 to 512 MiB of it", NULL,
+	 "the limit in time"},
+	{"--queue Np", NULL, WR_LAB_SPEC_OTHER, 0, 0, 0, "segments", "1p to 200000p", NULL,
+	 "the limit in segments"},
+};
+
 const struct wr_lab_element wr_lab_element_queue = {
 	.name = "queue",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "drops the segments that find the bottleneck's buffer full, counted in bytes, time or segments",
 	.source = "tc-bfifo(8), tc-pfifo(8)",
 	.init = init,

@@ -4,6 +4,7 @@
  * are let go in grains, so that the far end sees them arrive as a card would deliver them (a few at a time) and the
  * acknowledgement clock keeps ticking on slow links; at 10 Gbit/s nothing is cut any more.
  */
+#include "base/mem.h"
 #include "lab/element.h"
 
 /* Two full segments at 100 Mbit/s, 20 at 1 Gbit/s: about what a receiving card gathers before it interrupts. */
@@ -53,8 +54,17 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 	return WR_LAB_PASS;
 }
 
+static const struct wr_lab_spec keys[] = {
+	{"--rate RATE", NULL, WR_LAB_SPEC_OTHER, 0, 0, 0, "bit/s on the wire", "1 kbit/s to 1000 Gbit/s", "no limit",
+	 "always the same"},
+	{"--rate-file FILE", NULL, WR_LAB_SPEC_OTHER, 0, 0, 0, "lines of TIME RATE", "100000 lines, 4 MiB", "none",
+	 "on a schedule, first line at 0; rates 0 or as above; not with --rate"},
+};
+
 const struct wr_lab_element wr_lab_element_rate = {
 	.name = "rate",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "sends so many bits a second, headers and Ethernet framing of every segment included",
 	.source = "IEEE 802.3 framing, 38 bytes a segment",
 	.init = init,

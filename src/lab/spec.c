@@ -57,9 +57,24 @@ static int whole_parse(enum wr_lab_spec_kind kind, const char *text, uint64_t *w
 	}
 }
 
-static int value_set(const struct wr_lab_spec *spec, const char *part, const char *text, struct weir_err *err)
+const char *wr_lab_spec_range(char *out, const struct wr_lab_spec *spec)
 {
 	char low[WR_UNIT_TEXT], high[WR_UNIT_TEXT];
+
+	out[0] = '\0';
+	if (spec->range)
+		snprintf(out, 2 * WR_UNIT_TEXT + 4, "%s", spec->range);
+	else if (spec->max > 0) {
+		bound_text(low, spec->kind, spec->min);
+		bound_text(high, spec->kind, spec->max);
+		snprintf(out, 2 * WR_UNIT_TEXT + 4, "%s to %s", wr_unit_trim(low), wr_unit_trim(high));
+	}
+	return out;
+}
+
+static int value_set(const struct wr_lab_spec *spec, const char *part, const char *text, void *target, struct weir_err *err)
+{
+	void *out = (char *)target + spec->offset;
 	double value = 0, ratio = 0;
 	uint64_t whole = 0;
 
@@ -73,51 +88,55 @@ static int value_set(const struct wr_lab_spec *spec, const char *part, const cha
 		value = (double)whole;
 	}
 	if (value < spec->min || value > spec->max) {
+		char low[WR_UNIT_TEXT], high[WR_UNIT_TEXT];
+
 		bound_text(low, spec->kind, spec->min);
 		bound_text(high, spec->kind, spec->max);
 		return wr_err_set(err, WEIR_ERR_USAGE, "option", "'%s' is outside %s to %s", part, low, high);
 	}
 	if (spec->kind == WR_LAB_SPEC_SHARE)
-		*(double *)spec->out = ratio;
+		*(double *)out = ratio;
 	else
-		*(uint64_t *)spec->out = whole;
+		*(uint64_t *)out = whole;
 	return 0;
 }
 
-static int unknown_part(const struct wr_lab_spec *specs, const char *part, struct weir_err *err)
+static int unknown_part(const struct wr_lab_spec *specs, size_t n_specs, const char *part, struct weir_err *err)
 {
 	char names[160] = "";
 	size_t n = 0;
 
-	for (const struct wr_lab_spec *spec = specs; spec->key && n < sizeof names; spec++)
-		if (spec->key[0])
+	for (const struct wr_lab_spec *spec = specs; spec < specs + n_specs && n < sizeof names; spec++)
+		if (spec->kind != WR_LAB_SPEC_OTHER && spec->key[0])
 			n += (size_t)snprintf(names + n, sizeof names - n, "%s%s%s", n ? ", " : "", spec->key,
 					      spec->kind == WR_LAB_SPEC_FLAG ? "" : "=");
 	wr_err_set(err, WEIR_ERR_USAGE, "option", "'%s' is not understood", part);
 	return n ? wr_err_hint(err, "what can be said here: %s", names) : -1;
 }
 
-static int part_parse(char *part, bool first, const struct wr_lab_spec *specs, struct weir_err *err)
+static int part_parse(char *part, bool first, const struct wr_lab_spec *specs, size_t n_specs, void *target,
+		      struct weir_err *err)
 {
 	char *equals = strchr(part, '=');
 	size_t n = equals ? (size_t)(equals - part) : strlen(part);
 
-	for (const struct wr_lab_spec *spec = specs; spec->key; spec++) {
+	for (const struct wr_lab_spec *spec = specs; spec < specs + n_specs; spec++) {
 		bool flag = spec->kind == WR_LAB_SPEC_FLAG;
 
-		if (!spec->key[0] || strlen(spec->key) != n || strncmp(spec->key, part, n) != 0 || flag != !equals)
+		if (spec->kind == WR_LAB_SPEC_OTHER || !spec->key[0] || strlen(spec->key) != n || strncmp(spec->key, part, n) != 0 || flag != !equals)
 			continue;
 		if (!flag)
-			return value_set(spec, part, equals + 1, err);
-		*(bool *)spec->out = true;
+			return value_set(spec, part, equals + 1, target, err);
+		*(bool *)((char *)target + spec->offset) = true;
 		return 0;
 	}
-	if (!equals && first && specs->key && !specs->key[0])
-		return value_set(specs, part, part, err);
-	return unknown_part(specs, part, err);
+	if (!equals && first && specs->kind != WR_LAB_SPEC_OTHER && !specs->key[0])
+		return value_set(specs, part, part, target, err);
+	return unknown_part(specs, n_specs, part, err);
 }
 
-int wr_lab_spec_parse(const char *text, const struct wr_lab_spec *specs, struct weir_err *err)
+int wr_lab_spec_parse(const char *text, const struct wr_lab_spec *specs, size_t n_specs, void *target,
+		      struct weir_err *err)
 {
 	bool first = true;
 
@@ -130,7 +149,7 @@ int wr_lab_spec_parse(const char *text, const struct wr_lab_spec *specs, struct 
 									   : "a value is missing at '%.40s'", text);
 		memcpy(part, text, n);
 		part[n] = '\0';
-		if (part_parse(part, first, specs, err) < 0)
+		if (part_parse(part, first, specs, n_specs, target, err) < 0)
 			return -1;
 		if (!text[n])
 			return 0;

@@ -5,14 +5,17 @@
  * once (local congestion, no loss on the path). Source: ip-link(8), txqueuelen; net/ipv4/tcp_output.c, tcp_enter_cwr.
  */
 #include "base/err.h"
+#include "base/mem.h"
 #include "lab/element.h"
-#include "lab/spec.h"
+
+static const struct wr_lab_spec keys[] = {
+	{"--txqueuelen N", "", WR_LAB_SPEC_COUNT, WR_LAB_WAY(device_packets), 1, 200000, "packets, super-packets as one", NULL, "none",
+	 "the device's queue; needs a rate"},
+};
 
 static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
 {
-	const struct wr_lab_spec specs[] = {{"", WR_LAB_SPEC_COUNT, &way->device_packets, 1, 200000}, {0}};
-
-	if (wr_lab_spec_parse(text, specs, err) < 0)
+	if (wr_lab_spec_parse(text, keys, WR_N_ELEMENTS(keys), way, err) < 0)
 		return -1;
 	if (way->rate_bps != WR_UNSET)
 		return 0;
@@ -38,6 +41,8 @@ static enum wr_lab_fate pass(void *state, struct wr_lab_shared *shared, struct w
 
 const struct wr_lab_element wr_lab_element_txqueuelen = {
 	.name = "txqueuelen",
+	.keys = keys,
+	.n_keys = WR_N_ELEMENTS(keys),
 	.summary = "lets packets wait in the sender's own device, which drops them when it is full",
 	.source = "ip-link(8)",
 	.option = "txqueuelen",

@@ -82,8 +82,8 @@ static int wait_set(void *target, const char *text, struct weir_err *err)
 }
 
 static const struct wr_option rows[] = {
-	{"size", 0, WR_OPTION_TEXT, FIELD(least_bytes), "SIZE[-SIZE]", "100", 1, MAX_RECORD_BYTES, NULL,
-	 "bytes of a record, or their range", size_set},
+	{"size", 0, WR_OPTION_TEXT, FIELD(least_bytes), "SIZE[-SIZE]", "100", 0, 0, NULL,
+	 "bytes of a record, 1 to 1M, or a range to draw from", size_set},
 	{"count", 0, WR_OPTION_COUNT, FIELD(count), "N", NULL, 1, 1e12, NULL,
 	 "the transfer ends after so many records, shared by the streams", NULL},
 	{"batch", 0, WR_OPTION_COUNT, FIELD(batch), "N", NULL, 2, 10000, NULL,
