@@ -130,7 +130,8 @@ int wr_crew_init(struct wr_crew *crew, size_t n_streams, struct weir_err *err)
 		crew->streams[i].cpu = -1;
 		crew->streams[i].ran_on_cpu = -1;
 		crew->streams[i].crew = crew;
-		crew->streams[i].limit_bytes = crew->streams[i].pace_bps = WR_UNSET;
+		crew->streams[i].limit_bytes = WR_UNSET;
+		crew->streams[i].pace_bps = WR_UNSET;
 	}
 	return 0;
 }
