@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "explain/cause.h"
+#include "model/lateness.h"
 #include "explain/phases.h"
 #include "stat/grade.h"
 #include "stat/summary.h"
@@ -174,6 +175,37 @@ int wr_explain_first(const struct wr_evidence *evidence, struct wr_finding *firs
 	return 0;
 }
 
+/* The later end's view of a lab's link, when it was late enough to change what was measured; else 0. */
+static uint64_t link_late_ns(const struct wr_case *judged)
+{
+	const struct wr_end *ends[] = {&judged->evidence->near, &judged->evidence->far};
+	double rtt_us = judged->features.min_rtt_us;
+	uint64_t late_ns = 0;
+
+	for (int i = 0; i < 2; i++) {
+		if (ends[i]->link_late_p99_ns != WR_UNSET && ends[i]->link_late_p99_ns > late_ns)
+			late_ns = ends[i]->link_late_p99_ns;
+	}
+	return late_ns > wr_lateness_bound_ns(isnan(rtt_us) ? 0 : (uint64_t)(rtt_us * 1e3)) ? late_ns : 0;
+}
+
+/* The one place where a late link costs confidence: a step. The line stands where it is read, with the first cause. */
+static void doubt(const struct wr_verdict *verdict, struct wr_finding *finding)
+{
+	char late[WR_UNIT_TEXT];
+
+	if (verdict->link_late_ns == 0)
+		return;
+	if (finding->confidence > WR_CONFIDENCE_LOW)
+		finding->confidence--;
+	if (finding != &verdict->causes[0])
+		return;
+	finding->n_proofs -= finding->n_proofs == WR_MAX_PROOFS;
+	wr_finding_prove(finding, "link_late_us", (double)verdict->link_late_ns / 1e3, "us",
+			 "the emulated link was late by %s (p99) during this run: less confidence",
+			 wr_time_text(late, (double)verdict->link_late_ns));
+}
+
 int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, struct weir_err *err)
 {
 	struct wr_case judged;
@@ -189,6 +221,9 @@ int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, s
 		return -1;
 	judge(&judged, verdict);
 	sort(verdict);
+	verdict->link_late_ns = link_late_ns(&judged);
+	for (size_t i = 0; i < verdict->n_causes; i++)
+		doubt(verdict, &verdict->causes[i]);
 	refuse(verdict);
 	summarize(&judged, verdict);
 	return wr_explain_phases(evidence, verdict, err);
@@ -244,6 +279,7 @@ void wr_explain_full_path(struct wr_verdict *verdict, double before_bps, double 
 	wr_finding_prove(first, "plateau_bps", after_bps, "bit/s",
 			 "larger buffers were tried and brought nothing: %s as it was, %s at most", wr_rate_text(before, before_bps),
 			 wr_rate_text(after, after_bps));
+	doubt(verdict, first);
 	for (size_t i = 1; i < verdict->n_causes; i++)
 		verdict->causes[i].companion = true;
 	verdict->n_refused = 0;

@@ -383,6 +383,78 @@ static void little_or_nothing_to_go_by(void **state)
 	wr_evidence_deinit(&evidence);
 }
 
+/* The link's lateness as the two ends read it, in ns. */
+static void judge_late(const struct scene *scene, uint64_t near_ns, uint64_t far_ns, struct wr_verdict *verdict)
+{
+	struct wr_evidence evidence;
+
+	evidence_fill(&evidence, scene);
+	evidence.near.link_late_p99_ns = near_ns;
+	evidence.far.link_late_p99_ns = far_ns;
+	assert_int_equal(wr_explain(&evidence, verdict, NULL), 0);
+	wr_evidence_deinit(&evidence);
+}
+
+static const struct wr_proof_line *late_line(const struct wr_finding *finding)
+{
+	for (size_t i = 0; i < finding->n_proofs; i++) {
+		if (strcmp(finding->proofs[i].metric, "link_late_us") == 0)
+			return &finding->proofs[i];
+	}
+	return NULL;
+}
+
+static void a_late_link_costs_a_step_of_confidence(void **state)
+{
+	struct scene doubtful = small_sndbuf;
+	struct wr_verdict verdict, undisturbed;
+
+	(void)state;
+	judge_late(&small_sndbuf, WR_UNSET, WR_UNSET, &undisturbed);
+	assert_int_equal(undisturbed.causes[0].confidence, WR_CONFIDENCE_HIGH);
+	assert_null(late_line(&undisturbed.causes[0]));
+	judge_late(&small_sndbuf, WR_UNSET, 30000000, &verdict);
+	assert_string_equal(verdict.causes[0].cause, undisturbed.causes[0].cause);
+	assert_true(verdict.causes[0].share_ratio == undisturbed.causes[0].share_ratio);
+	assert_int_equal(verdict.causes[0].confidence, WR_CONFIDENCE_MEDIUM);
+	assert_non_null(late_line(&verdict.causes[0]));
+	assert_true(late_line(&verdict.causes[0])->value == 30000);
+	assert_non_null(strstr(late_line(&verdict.causes[0])->says, "the emulated link was late by 30.0 ms (p99) during this run"));
+	for (size_t i = 1; i < verdict.n_causes; i++)
+		assert_true(verdict.causes[i].confidence < undisturbed.causes[i].confidence ||
+			    undisturbed.causes[i].confidence == WR_CONFIDENCE_LOW);
+	doubtful.rtt_us = 44000;
+	doubtful.in_flight_segs = 76;
+	judge_late(&doubtful, WR_UNSET, WR_UNSET, &undisturbed);
+	judge_late(&doubtful, 30000000, WR_UNSET, &verdict);
+	assert_true(verdict.causes[0].confidence + 1 == undisturbed.causes[0].confidence);
+}
+
+/* 2 ms and a fiftieth of the 40 ms. */
+static void a_link_is_late_beyond_its_bound(void **state)
+{
+	struct wr_verdict verdict;
+
+	(void)state;
+	judge_late(&small_sndbuf, 2700000, 2700000, &verdict);
+	assert_int_equal(verdict.causes[0].confidence, WR_CONFIDENCE_HIGH);
+	assert_null(late_line(&verdict.causes[0]));
+	judge_late(&small_sndbuf, 2900000, 0, &verdict);
+	assert_int_equal(verdict.causes[0].confidence, WR_CONFIDENCE_MEDIUM);
+}
+
+static void what_is_found_later_is_doubted_too(void **state)
+{
+	struct wr_verdict verdict;
+
+	(void)state;
+	judge_late(&small_sndbuf, 30000000, WR_UNSET, &verdict);
+	wr_explain_full_path(&verdict, 20e6, 20.1e6);
+	assert_true(wr_verdict_is(&verdict, "path-limited"));
+	assert_int_equal(verdict.causes[0].confidence, WR_CONFIDENCE_MEDIUM);
+	assert_non_null(late_line(&verdict.causes[0]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +472,9 @@ int main(void)
 		cmocka_unit_test(repeats_that_differ),
 		cmocka_unit_test(noise_finds_room_in_a_full_verdict),
 		cmocka_unit_test(little_or_nothing_to_go_by),
+		cmocka_unit_test(a_late_link_costs_a_step_of_confidence),
+		cmocka_unit_test(a_link_is_late_beyond_its_bound),
+		cmocka_unit_test(what_is_found_later_is_doubted_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

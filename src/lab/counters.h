@@ -10,20 +10,7 @@
 #include <stdio.h>
 
 #include "lab/chain.h"
-
-/* Sixteen buckets an octave: values are kept to 6 %. */
-#define WR_LAB_HISTOGRAM_BUCKETS (60 * 16)
-
-struct wr_lab_histogram {
-	uint64_t n, max;
-	uint64_t buckets[WR_LAB_HISTOGRAM_BUCKETS];
-};
-
-/* wr_lab_histogram_add - @value, @n times */
-void wr_lab_histogram_add(struct wr_lab_histogram *histogram, uint64_t value, uint64_t n);
-
-/* wr_lab_histogram_quantile - the upper edge of the bucket that holds quantile @q (0..1). Return: 0 when empty. */
-uint64_t wr_lab_histogram_quantile(const struct wr_lab_histogram *histogram, double q);
+#include "stat/octaves.h"
 
 /* Packets as the stack handed them over, segments as a wire would carry them. */
 struct wr_lab_traffic {
@@ -36,7 +23,7 @@ struct wr_lab_traffic {
  * @n_refused_packets: the receiving device took them not (its namespace is going, or the packet is malformed)
  * @n_overflow_packets: the sending device lost them before the link could read (a sender without any restraint)
  * @depth: bytes that each arriving packet found in the bottleneck, itself included; @sojourn: ns of each segment in it
- * @lateness: ns that each packet left after it was due
+ * @lateness: ns that each packet left after it was due; in the page that runs read
  * @n_icmp: times that the sender was told that a packet was too large
  * @n_waits: times that reading stopped because every buffer was in use
  */
@@ -44,7 +31,7 @@ struct wr_lab_way_counters {
 	struct wr_lab_traffic in, out;
 	struct wr_lab_drops drops[WR_LAB_MAX_ELEMENTS];
 	uint64_t n_refused_packets, n_overflow_packets, n_icmp, n_waits;
-	struct wr_lab_histogram depth, sojourn, lateness;
+	struct wr_stat_octaves depth, sojourn, *lateness;
 };
 
 struct wr_lab_counters {

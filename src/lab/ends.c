@@ -34,10 +34,13 @@ static void restore_signals(const sigset_t *mask)
 static void set_environment(const struct wr_lab_init *init, int end)
 {
 	const char *path = getenv("PATH");
-	char inode[32], led[8192];
+	char inode[32], page[32], led[8192];
 
 	snprintf(inode, sizeof inode, "%llu", (unsigned long long)wr_netns_inode(init->bed.netns_fds[end]));
 	setenv("WEIR_LAB", inode, 1);
+	/* Pid 1 is init, and /proc the lab's own: who runs as the lab's user may open what it holds open. */
+	snprintf(page, sizeof page, "/proc/1/fd/%d", init->lateness_fd);
+	setenv("WEIR_LAB_LATENESS", page, 1);
 	setenv("WEIR_CONGESTION", init->congestion, 1);
 	snprintf(led, sizeof led, "%s:%s", init->settings->weir_folder, path ? path : "/usr/local/bin:/usr/bin:/bin");
 	setenv("PATH", led, 1);

@@ -6,6 +6,7 @@
 #include "lab/init.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -26,6 +27,7 @@
 #include "base/units.h"
 #include "lab/ends.h"
 #include "lab/link.h"
+#include "model/lateness.h"
 #include "os/clock.h"
 #include "os/host.h"
 
@@ -34,9 +36,6 @@
 /* A signal to the whole process group reaches near directly; the caller's copy arrives within this time. */
 #define SAME_SIGNAL_NS (500 * WR_NS_PER_MS)
 #define FAR_END_NS (1 * WR_NS_PER_S)
-/* Lateness beyond 2 ms and a fiftieth of the RTT changes what is measured. */
-#define LATE_NS (2 * WR_NS_PER_MS)
-#define LATE_RTT_SHARE 50
 
 void wr_lab_init_say(const struct wr_lab_init *init, const char *format, ...)
 {
@@ -171,25 +170,41 @@ static int choose_congestion(struct wr_lab_init *init, struct weir_err *err)
 	return wr_err_hint(err, "this kernel offers: %s", available);
 }
 
-/* Lateness beyond it changes what is measured. */
-static uint64_t late_bound_ns(const struct wr_lab_settings *settings)
+/*
+ * Counters in memory that is shared with the link; how late it is in a file, too, which the ends open through /proc and
+ * can't change.
+ */
+static int make_counters(struct wr_lab_init *init, struct weir_err *err)
 {
-	const struct wr_lab_way *ways = settings->link.ways;
+	struct wr_lateness *page;
 
-	return LATE_NS + (ways[WR_LAB_NEAR].delay_ns + ways[WR_LAB_FAR].delay_ns) / LATE_RTT_SHARE;
+	init->counters = mmap(NULL, sizeof *init->counters, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (init->counters == MAP_FAILED)
+		return wr_err_memory(err, "counters");
+	init->lateness_fd = memfd_create("weir-lateness", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (init->lateness_fd < 0 || ftruncate(init->lateness_fd, sizeof *page) < 0)
+		return wr_err_errno(err, WEIR_ERR_HOST, "memfd_create", errno, "can't make the page of the link's lateness");
+	page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, init->lateness_fd, 0);
+	if (page == MAP_FAILED)
+		return wr_err_memory(err, "lateness");
+	(void)fcntl(init->lateness_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL);
+	wr_lateness_begin(page);
+	for (int end = 0; end < WR_LAB_N_ENDS; end++)
+		init->counters->ways[end].lateness = &page->ways[end];
+	return 0;
 }
 
 static int start_all(struct wr_lab_init *init, struct weir_err *err)
 {
+	const struct wr_lab_way *ways = init->settings->link.ways;
 	const char *far = init->settings->far_command;
 
 	if (wr_userns_become_root(&init->userns, err) < 0)
 		return -1;
-	init->counters = mmap(NULL, sizeof *init->counters, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (init->counters == MAP_FAILED)
-		return wr_err_memory(err, "counters");
+	if (make_counters(init, err) < 0)
+		return -1;
 	init->stats = init->settings->stats;
-	init->stats.late_bound_ns = late_bound_ns(init->settings);
+	init->stats.late_bound_ns = wr_lateness_bound_ns(ways[WR_LAB_NEAR].delay_ns + ways[WR_LAB_FAR].delay_ns);
 	if (wr_lab_stats_begin(&init->stats, init->counters, err) < 0 || begin_captures(init, err) < 0)
 		return -1;
 	if (wr_lab_bed_init(&init->bed, &init->settings->link, init->settings->sysctls, init->settings->n_sysctls, err) < 0 ||
@@ -325,7 +340,7 @@ static void note_shortcomings(struct wr_lab_init *init)
 	char late[WR_UNIT_TEXT];
 
 	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
-		uint64_t late_ns = wr_lab_histogram_quantile(&init->counters->ways[end].lateness, 0.99);
+		uint64_t late_ns = wr_stat_octaves_quantile(init->counters->ways[end].lateness, 0.99);
 		uint64_t n = wr_lab_bed_overflows(&init->bed, end);
 
 		if (wr_lab_stats_is_late(&init->counters->ways[end], init->stats.late_bound_ns))

@@ -18,7 +18,7 @@
 
 /*
  * @congestion: what weir uses at both ends
- * @counters: shared with the link
+ * @counters: shared with the link; @lateness_fd: a struct wr_lateness, the part of them that runs in the lab read
  * @link, @far, @near: -1: no such process; their statuses as a shell tells them
  * @lifeline: to the caller; @signals: a signalfd of what is blocked
  * @old_mask: signals that the caller had blocked before
@@ -34,7 +34,7 @@ struct wr_lab_init {
 	struct wr_lab_capture *captures[WR_LAB_N_ENDS];
 	pid_t link, far, near;
 	int far_status, near_status;
-	int lifeline, signals;
+	int lifeline, signals, lateness_fd;
 	sigset_t old_mask;
 	int64_t direct_int_ns, last_int_ns, kill_at_ns;
 };

@@ -118,7 +118,7 @@ static void release_due(struct link *link, struct way *way)
 		struct wr_lab_packet *packet = wr_lab_waiting_take(&way->waiting);
 		uint64_t late_ns = now_ns - packet->due_ns;
 
-		wr_lab_histogram_add(&way->counters->lateness, late_ns, 1);
+		wr_stat_octaves_add(way->counters->lateness, late_ns, 1);
 		wr_lab_pacer_late(&link->pacer, late_ns, now_ns);
 		deliver(link, way, packet);
 		now_ns = (uint64_t)wr_clock_ns();
@@ -143,7 +143,7 @@ static void emit(void *context, const struct wr_lab_run *run)
 							      run->n_segs, packet->data);
 	}
 	if (passage->way->has_rate)
-		wr_lab_histogram_add(&passage->way->counters->sojourn, run->waited_ns, run->n_segs);
+		wr_stat_octaves_add(&passage->way->counters->sojourn, run->waited_ns, run->n_segs);
 	if (run->marks & ~WR_LAB_MARK_COPY)
 		wr_lab_edit_apply(packet->data, packet->n_bytes, run->marks, run->chance);
 	packet->n_segs = run->n_segs;
@@ -201,7 +201,7 @@ static void pass_one(struct link *link, struct way *way, struct wr_lab_packet *p
 	way->counters->in.wire_bytes += wr_lab_run_wire_bytes(&run);
 	wr_lab_chain_pass(&way->chain, &run, way->counters->drops, &(struct wr_lab_sink){emit, refuse, &passage});
 	if (way->has_rate)
-		wr_lab_histogram_add(&way->counters->depth,
+		wr_stat_octaves_add(&way->counters->depth,
 				     wr_lab_server_backlog_bytes(&way->chain.shared.server, passage.now_ns), 1);
 	if (passage.packet)
 		wr_lab_pool_put(&link->pool, passage.packet);

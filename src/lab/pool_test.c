@@ -48,27 +48,11 @@ static void reading_stops_before_the_last_buffer(void **state)
 	wr_lab_pool_deinit(&pool);
 }
 
-static void quantiles_are_within_a_sixteenth(void **state)
-{
-	struct wr_lab_histogram histogram = {0};
-
-	(void)state;
-	assert_int_equal(wr_lab_histogram_quantile(&histogram, 0.5), 0);
-	for (uint64_t ns = 1; ns <= 100000; ns++)
-		wr_lab_histogram_add(&histogram, ns, 1);
-	assert_in_range(wr_lab_histogram_quantile(&histogram, 0.5), 50000, 53200);
-	assert_in_range(wr_lab_histogram_quantile(&histogram, 0.99), 99000, 100000);
-	assert_int_equal(wr_lab_histogram_quantile(&histogram, 1), 100000);
-	wr_lab_histogram_add(&histogram, UINT64_MAX, 1);
-	assert_true(histogram.max == UINT64_MAX);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_one_back_is_the_next_one_out),
 		cmocka_unit_test(reading_stops_before_the_last_buffer),
-		cmocka_unit_test(quantiles_are_within_a_sixteenth),
 	};
 
 	return cmocka_run_group_tests_name("lab_pool", tests, NULL, NULL);

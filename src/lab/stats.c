@@ -20,7 +20,7 @@
 
 bool wr_lab_stats_is_late(const struct wr_lab_way_counters *way, uint64_t bound_ns)
 {
-	return wr_lab_histogram_quantile(&way->lateness, 0.99) > bound_ns;
+	return wr_stat_octaves_quantile(way->lateness, 0.99) > bound_ns;
 }
 
 static json_t *integer(uint64_t value)
@@ -35,14 +35,14 @@ static json_t *traffic_json(const struct wr_lab_traffic *traffic)
 }
 
 /* Absent when nothing was counted: unknown is never 0. @scale divides: 1000 makes microseconds of nanoseconds. */
-static void put_histogram(json_t *object, const char *name, const struct wr_lab_histogram *histogram, double scale)
+static void put_histogram(json_t *object, const char *name, const struct wr_stat_octaves *histogram, double scale)
 {
 	if (histogram->n == 0)
 		return;
 	json_object_set_new(object, name, json_pack("{s:f,s:f,s:f,s:f}",
-						    "p50", (double)wr_lab_histogram_quantile(histogram, 0.5) / scale,
-						    "p90", (double)wr_lab_histogram_quantile(histogram, 0.9) / scale,
-						    "p99", (double)wr_lab_histogram_quantile(histogram, 0.99) / scale,
+						    "p50", (double)wr_stat_octaves_quantile(histogram, 0.5) / scale,
+						    "p90", (double)wr_stat_octaves_quantile(histogram, 0.9) / scale,
+						    "p99", (double)wr_stat_octaves_quantile(histogram, 0.99) / scale,
 						    "max", (double)histogram->max / scale));
 }
 
@@ -69,7 +69,7 @@ static json_t *way_json(const struct wr_lab_way_counters *way, uint64_t late_bou
 		return NULL;
 	put_histogram(object, "queue_bytes", &way->depth, 1);
 	put_histogram(object, "sojourn_us", &way->sojourn, 1e3);
-	put_histogram(object, "lateness_us", &way->lateness, 1e3);
+	put_histogram(object, "lateness_us", way->lateness, 1e3);
 	return object;
 }
 

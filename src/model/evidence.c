@@ -59,6 +59,7 @@ static const struct field end_fields[] = {
 	ROW(wr_end, FIELD_UNSIGNED, latency_p99_ns),
 	ROW(wr_end, FIELD_UNSIGNED, latency_p999_ns),
 	ROW(wr_end, FIELD_UNSIGNED, latency_max_ns),
+	ROW(wr_end, FIELD_UNSIGNED, link_late_p99_ns),
 	ROW(wr_end, FIELD_REAL, other_cpu_ratio),
 	ROW(wr_end, FIELD_BOOL, may_force),
 	{NULL, 0, 0, 0},
@@ -155,6 +156,7 @@ int wr_end_init(struct wr_end *end, size_t n_connections, struct weir_err *err)
 	end->core_rmem_max_bytes = end->core_wmem_max_bytes = WR_UNSET;
 	end->latency_p50_ns = end->latency_p90_ns = end->latency_p99_ns = WR_UNSET;
 	end->latency_p999_ns = end->latency_max_ns = WR_UNSET;
+	end->link_late_p99_ns = WR_UNSET;
 	end->other_cpu_ratio = -1;
 	end->connections = calloc(n_connections ? n_connections : 1, sizeof *end->connections);
 	if (!end->connections)

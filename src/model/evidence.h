@@ -40,6 +40,7 @@ struct wr_counter {
  * @tcp_rmem_max_bytes ... @core_wmem_max_bytes: sysctl limits, WR_UNSET where unreadable
  * @n_cpus: CPUs of the host; @other_cpu_ratio: share of all of them that other processes used, -1 unknown
  * @write_bytes: bytes of one write, after alignment
+ * @link_late_p99_ns: one in a hundred packets left a lab's link so late or later meanwhile; WR_UNSET not in a lab, or unknown
  * @may_force: SO_*BUFFORCE works here
  * @latency_...: what a message took this end's senders, of the whole run; WR_UNSET where no messages are timed
  */
@@ -48,6 +49,7 @@ struct wr_end {
 	uint64_t tcp_rmem_max_bytes, tcp_wmem_max_bytes, core_rmem_max_bytes, core_wmem_max_bytes;
 	int64_t n_cpus, write_bytes, duration_ns;
 	uint64_t latency_p50_ns, latency_p90_ns, latency_p99_ns, latency_p999_ns, latency_max_ns;
+	uint64_t link_late_p99_ns;
 	double other_cpu_ratio;
 	bool may_force;
 	struct wr_connection *connections;

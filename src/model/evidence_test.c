@@ -17,6 +17,7 @@ static void end_fill(struct wr_end *end, size_t n_connections)
 	end->tcp_wmem_max_bytes = 4194304;
 	end->n_cpus = 2;
 	end->other_cpu_ratio = 0.25;
+	end->link_late_p99_ns = 31000000;
 	end->may_force = true;
 	end->n_counters = 1;
 	snprintf(end->counters[0].name, sizeof end->counters[0].name, "TcpRetransSegs");
@@ -68,6 +69,7 @@ static void round_trip(void **state)
 	assert_int_equal(back.near.connections[1].sndbuf_req_bytes, 65536);
 	assert_true(back.near.connections[1].rcvbuf_req_bytes == WR_UNSET);
 	assert_true(back.near.tcp_rmem_max_bytes == WR_UNSET);
+	assert_int_equal(back.near.link_late_p99_ns, 31000000);
 	assert_int_equal(back.far.counters[0].delta, 7);
 	assert_int_equal(back.far.connections[0].series.samples[2].value[WR_M_T_NS], 2);
 	json_decref(object);

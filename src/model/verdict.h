@@ -70,7 +70,9 @@ struct wr_phase {
 	enum wr_side side;
 };
 
+/* @link_late_ns: the emulated link was so late meanwhile that all confidence is a step lower; 0 it was not */
 struct wr_verdict {
+	uint64_t link_late_ns;
 	struct wr_finding causes[WR_MAX_FINDINGS];
 	size_t n_causes;
 	struct wr_phase phases[8];

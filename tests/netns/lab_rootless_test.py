@@ -48,11 +48,11 @@ def test_the_link_is_the_same():
 
 
 def test_names_sysctls_and_congestion_control_are_the_labs():
-    script = "getent hosts near far | wc -l; cat /proc/sys/net/ipv4/tcp_wmem; echo $WEIR_CONGESTION; id -u"
+    script = "getent hosts near far | wc -l; cat /proc/sys/net/ipv4/tcp_wmem; echo $WEIR_CONGESTION; id -u; head -c 8 $WEIR_LAB_LATENESS"
     done = rootless("-C", "reno", "--sysctl", "near:net.ipv4.tcp_wmem=4096 16384 33554432", "--", "sh", "-c", script)
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stderr
-    assert [lines[0], lines[1].split()[2], lines[2], lines[3]] == ["2", "33554432", "reno", "0"], done.stdout
+    assert [lines[0], lines[1].split()[2], *lines[2:]] == ["2", "33554432", "reno", "0", "weirlate"], done.stdout
 
 
 def test_files_are_the_users():
