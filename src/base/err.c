@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static void set_text(struct weir_err *err, int code, const char *operation, const char *format, va_list args)
 	__attribute__((format(printf, 4, 0)));
 
@@ -57,43 +59,12 @@ int wr_err_errno(struct weir_err *err, int code, const char *operation, int save
 	return -1;
 }
 
-/* Length of the UTF-8 character at @text, RFC 3629; 0 when it is none, or a control character. */
-static size_t character_length(const unsigned char *text)
-{
-	size_t n = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2 : (text[0] & 0xf0) == 0xe0 ? 3
-		 : text[0] >= 0xf0 && text[0] < 0xf5				  ? 4
-										  : 0;
-
-	if (n == 1 && (text[0] < 0x20 || text[0] == 0x7f))
-		return 0;
-	for (size_t i = 1; i < n; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	/* Longer than needed, a surrogate, beyond U+10FFFF. */
-	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
-	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-static void clean(char *text)
-{
-	while (*text) {
-		size_t n = character_length((const unsigned char *)text);
-
-		if (n == 0)
-			*text = '?';
-		text += n ? n : 1;
-	}
-}
-
 void wr_err_clean(struct weir_err *err)
 {
 	if (!err)
 		return;
-	clean(err->text);
-	clean(err->hint);
+	wr_text_clean(err->text, false);
+	wr_text_clean(err->hint, false);
 }
 
 int wr_err_memory(struct weir_err *err, const char *operation)

@@ -36,7 +36,8 @@ static const struct unit rate_units[] = {
 	{NULL, 0},
 };
 static const struct unit time_units[] = {
-	{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"min", 60e9}, {NULL, 0},
+	{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"min", 60e9},
+	{"h", 3600e9}, {"d", 86400e9}, {NULL, 0},
 };
 static const struct unit share_units[] = {
 	{"", 1}, {"%", 0.01}, {NULL, 0},

@@ -28,7 +28,7 @@ int wr_store_list(struct wr_store *store, const struct wr_store_filter *filter,
 		"SELECT * FROM (SELECT id, substr(schema, 1, 40), substr(command, 1, 20), substr(target, 1, 300),"
 		" substr(started, 1, 40), substr(summary, 1, 300), duration_s, complete FROM run"
 		" WHERE (?1 IS NULL OR command = ?1) AND (?2 IS NULL OR target = ?2) AND (?3 IS NULL OR started >= ?3)"
-		" AND (?4 IS NULL OR started < ?4) ORDER BY id DESC LIMIT ?5) ORDER BY id";
+		" AND (?4 IS NULL OR started < ?4) AND (?5 = 0 OR id = ?5) ORDER BY id DESC LIMIT ?6) ORDER BY id";
 	wr_auto_stmt sqlite3_stmt *stmt = NULL;
 	int rc;
 
@@ -38,7 +38,8 @@ int wr_store_list(struct wr_store *store, const struct wr_store_filter *filter,
 	bind_or_null(stmt, 2, filter->target);
 	bind_or_null(stmt, 3, filter->since);
 	bind_or_null(stmt, 4, filter->before);
-	sqlite3_bind_int64(stmt, 5, filter->limit ? (int64_t)filter->limit : -1);
+	sqlite3_bind_int64(stmt, 5, filter->id);
+	sqlite3_bind_int64(stmt, 6, filter->limit ? (int64_t)filter->limit : -1);
 	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		struct wr_store_row row = {
 			.id = sqlite3_column_int64(stmt, 0), .schema = column_text(stmt, 1), .command = column_text(stmt, 2),
@@ -48,6 +49,49 @@ int wr_store_list(struct wr_store *store, const struct wr_store_filter *filter,
 		show(context, &row);
 	}
 	return rc == SQLITE_DONE ? 0 : wr_store_fail(store, "reading", err);
+}
+
+static int ids_collect(struct wr_store *store, const char *sql, int64_t **ids, size_t *n_ids, struct weir_err *err)
+{
+	wr_auto_stmt sqlite3_stmt *stmt = NULL;
+	size_t room = 0;
+	int rc;
+
+	*n_ids = 0;
+	if (wr_store_prepare(store, sql, &stmt, err) < 0)
+		return -1;
+	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		if (*n_ids == room) {
+			int64_t *grown = realloc(*ids, (room = 2 * room + 64) * sizeof *grown);
+
+			if (!grown)
+				return wr_err_memory(err, "archive");
+			*ids = grown;
+		}
+		(*ids)[(*n_ids)++] = sqlite3_column_int64(stmt, 0);
+	}
+	return rc == SQLITE_DONE ? 0 : wr_store_fail(store, "reading", err);
+}
+
+static int by_number(const void *first, const void *second)
+{
+	int64_t a = *(const int64_t *)first, b = *(const int64_t *)second;
+
+	return (a > b) - (a < b);
+}
+
+int wr_store_ids(struct wr_store *store, int64_t **ids, size_t *n_ids, struct weir_err *err)
+{
+	*ids = NULL;
+	/* The index lies apart from the rows: it tells the numbers of rows that are damaged. */
+	if (ids_collect(store, "SELECT id FROM run INDEXED BY run_started", ids, n_ids, NULL) < 0 &&
+	    ids_collect(store, "SELECT id FROM run NOT INDEXED", ids, n_ids, err) < 0) {
+		free(wr_steal(*ids));
+		return -1;
+	}
+	if (*n_ids)
+		qsort(*ids, *n_ids, sizeof **ids, by_number);
+	return 0;
 }
 
 /* -- one run -- */

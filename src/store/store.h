@@ -90,9 +90,10 @@ struct wr_store_row {
 /*
  * Which rows; NULL and 0 mean any.
  *
- * @command, @target: equal; @since, @before: RFC 3339 in UTC, "2025-12-01T00:00:00Z"; @limit: the newest so many
+ * @id: that one; @command, @target: equal; @since, @before: RFC 3339 in UTC, "2025-12-01T00:00:00Z"; @limit: the newest so many
  */
 struct wr_store_filter {
+	int64_t id;
 	const char *command, *target, *since, *before;
 	uint64_t limit;
 };
@@ -104,6 +105,14 @@ struct wr_store_filter {
  */
 int wr_store_list(struct wr_store *store, const struct wr_store_filter *filter,
 		  void (*show)(void *context, const struct wr_store_row *row), void *context, struct weir_err *err);
+
+/*
+ * wr_store_ids - the numbers of all runs, ascending; also of those whose rows can't be read
+ * @ids: out: @n_ids of them, to be freed
+ *
+ * Return: 0; -1 with @err.
+ */
+int wr_store_ids(struct wr_store *store, int64_t **ids, size_t *n_ids, struct weir_err *err);
 
 /*
  * One run as it was kept.

@@ -56,7 +56,8 @@ static void tune_words(const json_t *result, char *out)
 		    wr_rate_text(after, number(proof, "after_bps")), number(proof, "ratio"),
 		    json_is_true(json_object_get(proof, "holds")) ? "" : " (not proved)");
 	else
-		add(out, "%s, no change", wr_rate_text(before, number(json_object_get(result, "baseline"), "throughput_bps")));
+		add(out, "%s, %s", wr_rate_text(before, number(json_object_get(result, "baseline"), "throughput_bps")),
+		    json_array_size(json_object_get(result, "left_out")) ? "nothing proved" : "no change");
 	add_cause(out, result);
 }
 
