@@ -123,11 +123,12 @@ def axis_value(value):
 
 CELL = {"n": natural, "throughput_bps": {"min?": natural, "max?": natural, "mean?": natural, "median?": natural,
                                          "ci95?": [natural], "cv_ratio?": seconds},
-        "runs_bps": [natural], "grade?": {"good", "usable", "poor", "unranked"}, "group?": natural, "rtt_loaded_us?": natural, "transfer_s?": seconds,
+        "runs_bps": [natural], "grade?": {"good", "usable", "poor", "unranked"}, "group?": natural, "rtt_loaded_us?": natural, "transfer_s?": seconds, "messages_per_s?": seconds, "latency_p99_us?": natural,
         "sndbuf_eff_bytes?": positive, "rcvbuf_eff_bytes?": positive, "ramping": natural, "disturbed": natural,
         "stopped_early?": bool, "*": axis_value}
 GRID_RUN = {"cell": natural, "block": natural, "bytes": natural, "ramping": bool, "started_s": seconds, "transfer_s": seconds,
-            "wall_s": seconds, "throughput_bps": natural, "rtt_us?": number, "retrans_segs?": number,
+            "wall_s": seconds, "throughput_bps": natural, "rtt_us?": number, "retrans_segs?": number, "messages_per_s?": number,
+            "latency_p99_us?": number,
             "near_other_cpu_ratio?": number, "far_other_cpu_ratio?": number, "sndbuf_eff_bytes?": positive,
             "rcvbuf_eff_bytes?": positive}
 SWEEP = {"schema": "weir.sweep/1", **HEAD, **KEPT, "command": "sweep",

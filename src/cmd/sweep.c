@@ -158,7 +158,7 @@ static int check_names(const struct wr_sweep_choice *choice, struct weir_err *er
 {
 	if (!wr_sweep_face_find(choice->face)) {
 		wr_err_set(err, WEIR_ERR_USAGE, "option", "--cell: there is no '%.40s'", choice->face);
-		return wr_err_hint(err, "all, median, mean, ci, cv, rtt or time");
+		return wr_err_hint(err, "all, median, mean, ci, cv, rtt, time, messages or latency");
 	}
 	if (!wr_sweep_writer_find(choice->format)) {
 		wr_err_set(err, WEIR_ERR_USAGE, "option", "--format: there is no '%.40s'", choice->format);

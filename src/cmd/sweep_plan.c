@@ -31,7 +31,7 @@ static const struct wr_option own_options[] = {
 	{"vary", 0, WR_OPTION_TEXT, FIELD(vary), "FLAG,...", NULL, 0, 0, NULL,
 	 "measure with and without these flags: --vary nodelay", NULL},
 	{"cell", 0, WR_OPTION_TEXT, FIELD(face), "WHAT", "all", 0, 0, NULL,
-	 "what a cell shows: all, median, mean, ci, cv, rtt, time", NULL},
+	 "what a cell shows: all, median, mean, ci, cv, rtt, time, messages, latency", NULL},
 	{"format", 0, WR_OPTION_TEXT, FIELD(format), "NAME", "text", 0, 0, NULL, "text, json, csv or markdown", NULL},
 	{"plan", 0, WR_OPTION_TEXT, FIELD(plan_file), "FILE", NULL, 0, 0, "again", "measure the plan in FILE", NULL},
 	{"save-plan", 0, WR_OPTION_TEXT, FIELD(save_plan), "FILE", NULL, 0, 0, NULL,

@@ -219,6 +219,8 @@ static const struct {
 	{"wall_s", offsetof(struct wr_grid_run, wall_s), true},
 	{"rtt_us", offsetof(struct wr_grid_run, rtt_us), false},
 	{"retrans_segs", offsetof(struct wr_grid_run, retrans_segs), false},
+	{"messages_per_s", offsetof(struct wr_grid_run, messages_per_s), false},
+	{"latency_p99_us", offsetof(struct wr_grid_run, latency_p99_us), false},
 	{"near_other_cpu_ratio", offsetof(struct wr_grid_run, near_other_cpu_ratio), false},
 	{"far_other_cpu_ratio", offsetof(struct wr_grid_run, far_other_cpu_ratio), false},
 };

@@ -39,14 +39,14 @@ struct wr_grid_plan {
  * One run of a cell. Rates in bit/s, times in us, ratios of all CPUs of a host; NaN where unknown.
  *
  * @started_s: since the sweep's start; @transfer_s: how long data moved, @wall_s: with all that is around it
- * @messages_per_s: of a workload of messages
+ * @messages_per_s, @latency_p99_us: of a workload of messages
  * @sndbuf_eff_bytes, @rcvbuf_eff_bytes: sender's and receiver's at the end, WR_UNSET unknown
  * @ramping: it ended before its rate was steady; @disturbed: the host did something else meanwhile
  */
 struct wr_grid_run {
 	uint32_t cell, block;
 	double started_s, transfer_s, wall_s;
-	double throughput_bps, rtt_us, retrans_segs;
+	double throughput_bps, rtt_us, retrans_segs, messages_per_s, latency_p99_us;
 	double near_other_cpu_ratio, far_other_cpu_ratio;
 	uint64_t bytes, sndbuf_eff_bytes, rcvbuf_eff_bytes;
 	bool ramping, disturbed;
@@ -57,7 +57,7 @@ struct wr_grid_run {
  *
  * @ci95: of the median, NaN below 6 runs; @group: cells that can't be told apart share one, 0 holds the fastest,
  *	-1 not ranked
- * @rtt_us, @transfer_s: medians; @sndbuf_eff_bytes, @rcvbuf_eff_bytes: of the last run
+ * @rtt_us, @transfer_s, @messages_per_s, @latency_p99_us: medians, NaN unknown; @sndbuf_eff_bytes, @rcvbuf_eff_bytes: of the last run
  * @stopped_early: it has as many runs as its interval needed, so that this is narrower than it should be
  */
 struct wr_grid_cell {
@@ -65,7 +65,7 @@ struct wr_grid_cell {
 	struct wr_stat_interval ci95;
 	enum wr_stat_grade grade;
 	int group;
-	double rtt_us, transfer_s;
+	double rtt_us, transfer_s, messages_per_s, latency_p99_us;
 	uint64_t sndbuf_eff_bytes, rcvbuf_eff_bytes;
 	size_t n_ramping, n_disturbed;
 	bool stopped_early;

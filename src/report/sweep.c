@@ -84,6 +84,20 @@ static void time_text(char *out, const struct wr_grid_cell *cell, double unit_bp
 		snprintf(out, WR_TABLE_TEXT, "-");
 }
 
+static void messages_text(char *out, const struct wr_grid_cell *cell, double unit_bps)
+{
+	(void)unit_bps;
+	figure(out, cell->messages_per_s, 1);
+}
+
+static void latency_text(char *out, const struct wr_grid_cell *cell, double unit_bps)
+{
+	char text[WR_UNIT_TEXT];
+
+	(void)unit_bps;
+	snprintf(out, WR_TABLE_TEXT, "%s", isfinite(cell->latency_p99_us) ? wr_time_text(text, cell->latency_p99_us * 1e3) : "-");
+}
+
 static const struct wr_sweep_face faces[] = {
 	{"all", "minimum, maximum, mean, median", "min/max/avg/median", true, four_text},
 	{"median", "median", "median", true, median_text},
@@ -92,10 +106,12 @@ static const struct wr_sweep_face faces[] = {
 	{"cv", "coefficient of variation and grade", "coefficient of variation, grade", false, cv_text},
 	{"rtt", "median round trip under load", "RTT under load", false, rtt_text},
 	{"time", "median time of a transfer, for --bytes", "time of a transfer", false, time_text},
+	{"messages", "median messages a second, of a workload of messages", "messages/s", false, messages_text},
+	{"latency", "median of the 99th percentile of a message's time", "p99 latency", false, latency_text},
 };
 
 const struct wr_sweep_face *const wr_sweep_faces[] = {&faces[0], &faces[1], &faces[2], &faces[3], &faces[4], &faces[5],
-								    &faces[6], NULL};
+								    &faces[6], &faces[7], &faces[8], NULL};
 
 const struct wr_sweep_face *wr_sweep_face_find(const char *name)
 {
@@ -323,7 +339,10 @@ static void put_words(const struct sheet *sheet)
 	put_best(sheet);
 	for (size_t i = 0; i < grid->n_knees; i++)
 		put_knee(sheet, &grid->knees[i]);
-	if (isfinite(grid->mde_ratio))
+	if (grid->mde_ratio >= 1)
+		fprintf(sheet->out, "Could see only differences by a factor of %.1f or more between two cells: repeat it more often\n",
+			1 + grid->mde_ratio);
+	else if (isfinite(grid->mde_ratio))
 		fprintf(sheet->out, "Could see differences of %.1f %% or more between two cells\n", 100 * grid->mde_ratio);
 	for (size_t i = 0; i < grid->n_notes; i++)
 		fprintf(sheet->out, "Note      %s\n", grid->notes[i]);

@@ -83,6 +83,8 @@ static json_t *cell_json(const struct wr_grid *grid, size_t index)
 		json_object_set_new(object, "group", json_integer(cell->group));
 	set_rate(object, "rtt_loaded_us", cell->rtt_us);
 	set_ratio(object, "transfer_s", cell->transfer_s);
+	set_ratio(object, "messages_per_s", cell->messages_per_s);
+	set_rate(object, "latency_p99_us", cell->latency_p99_us);
 	set_size(object, "sndbuf_eff_bytes", cell->sndbuf_eff_bytes);
 	set_size(object, "rcvbuf_eff_bytes", cell->rcvbuf_eff_bytes);
 	json_object_set_new(object, "ramping", json_integer((json_int_t)cell->n_ramping));

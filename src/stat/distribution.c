@@ -17,6 +17,15 @@
 
 #define MAX_STEPS 10000
 
+/*
+ * How far ln s reaches, s the deviation seen / the true one: outside lies less than 1e-12 of its
+ * distribution, which falls off exponentially to the left and faster than a normal one to the right.
+ */
+#define LN_DEVIATION_LEFT 28
+#define LN_DEVIATION_SD 9
+#define LN_DEVIATION_NORMAL_DF 100 /* from here on it is nearly normal to the left, too */
+#define LN_DEVIATION_POINTS 512
+
 double wr_stat_normal_cdf(double z)
 {
 	return 0.5 * erfc(-z * M_SQRT1_2);
@@ -156,6 +165,46 @@ double wr_stat_t_quantile(double level, double df)
 			break;
 	}
 	return t;
+}
+
+/*
+ * Given s the probability is a normal one; its mean over x = ln s is taken by the trapezoidal rule,
+ * which converges exponentially here because all derivatives vanish at both ends.
+ */
+double wr_stat_t_power(double critical, double effect, double df)
+{
+	double sd = sqrt(1 / (2 * df)), left = LN_DEVIATION_SD * sd, step, log_scale, sum = 0;
+
+	assert(critical >= 0 && df >= 1);
+	if (df < LN_DEVIATION_NORMAL_DF)
+		left = 0.5 + LN_DEVIATION_LEFT / df;
+	step = (left + log1p(LN_DEVIATION_SD * sd)) / LN_DEVIATION_POINTS;
+	log_scale = M_LN2 + df / 2 * log(df / 2) - log_gamma(df / 2);
+	for (int i = 0; i <= LN_DEVIATION_POINTS; i++) {
+		double x = i * step - left, s = exp(x), density = exp(log_scale + df * (x - s * s / 2));
+
+		sum += density * (wr_stat_normal_cdf(effect - critical * s) +
+				  wr_stat_normal_cdf(-effect - critical * s));
+	}
+	return fmin(1, sum * step);
+}
+
+double wr_stat_t_effect(double critical, double power, double df)
+{
+	double low = 0, high = 1;
+
+	assert(power > wr_stat_t_tail(critical, df) && power < 1);
+	while (wr_stat_t_power(critical, high, df) < power)
+		high *= 2;
+	while (high - low > 1e-9 * high) {
+		double middle = (low + high) / 2;
+
+		if (wr_stat_t_power(critical, middle, df) < power)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (low + high) / 2;
 }
 
 double wr_stat_coin_pmf(size_t n_heads, size_t n_throws)

@@ -42,6 +42,24 @@ double wr_stat_t_tail(double t, double df);
  */
 double wr_stat_t_quantile(double level, double df);
 
+/*
+ * wr_stat_t_power - P(|T| > @critical) when there is an effect: both tails of the noncentral t
+ * @critical: 0 or more
+ * @effect: in standard errors (the noncentrality); any sign
+ * @df: degrees of freedom, 1 or more, not necessarily whole
+ *
+ * Return: 0..1, to 1e-8 (1e-2 for effects above 50): 0.7714 for 2.228139, 3 and 10.
+ */
+double wr_stat_t_power(double critical, double effect, double df);
+
+/*
+ * wr_stat_t_effect - the effect that is seen with probability @power; the reverse of the above
+ * @power: above P(|T| > @critical) without an effect and below 1
+ *
+ * Return: in standard errors, above 0.
+ */
+double wr_stat_t_effect(double critical, double power, double df);
+
 /* -- binomial -- */
 
 /* wr_stat_coin_pmf - Return: the probability of @n_heads heads in @n_throws of a fair coin. */

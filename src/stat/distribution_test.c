@@ -113,6 +113,31 @@ static void coins_by_hand(void **state)
 	assert_near(sum, 1, 1e-9);
 }
 
+/* R 4.2: integrate() of the definition; pt(), which is inexact in the upper tail, agrees to 5 digits. */
+static void power_of_t_tests(void **state)
+{
+	(void)state;
+	assert_near(wr_stat_t_power(2.228139, 3, 10), 0.771401394, 1e-8);
+	assert_near(wr_stat_t_power(4.5, 6, 10), 0.872544535, 1e-8);
+	assert_near(wr_stat_t_power(4.5, -6, 10), 0.872544535, 1e-8);
+	assert_near(wr_stat_t_power(12.706, 10, 1), 0.567313935, 1e-8);
+	assert_near(wr_stat_t_power(1.98, 2.8, 1000), 0.793805117, 1e-8);
+	/* power.t.test(n = 6, delta = 1, sd = 0.5, strict = TRUE) */
+	assert_near(wr_stat_t_power(wr_stat_t_quantile(0.95, 10), 2 * sqrt(3), 10), 0.8764177714, 1e-8);
+	for (double df = 1; df < 1e6; df *= 3)
+		assert_near(wr_stat_t_power(3, 0, df), wr_stat_t_tail(3, df), 1e-8);
+}
+
+static void effects_of_a_power(void **state)
+{
+	(void)state;
+	assert_near(wr_stat_t_effect(4.5, 0.8, 10), 5.57008146, 1e-7);
+	/* power.t.test(n = 6, sd = 0.05, sig.level = 0.05 / 10, power = 0.8, strict = TRUE) */
+	assert_near(wr_stat_t_effect(wr_stat_t_quantile(1 - 0.005, 10), 0.8, 10) * 0.05 / sqrt(3),
+		    0.1317100817, 1e-8);
+	assert_near(wr_stat_t_effect(wr_stat_t_quantile(0.95, 1e7), 0.8, 1e7), 1.959964 + 0.841621, 1e-5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +146,8 @@ int main(void)
 		cmocka_unit_test(t_tail_inverts_the_quantile),
 		cmocka_unit_test(normal_quantiles),
 		cmocka_unit_test(coins_by_hand),
+		cmocka_unit_test(power_of_t_tests),
+		cmocka_unit_test(effects_of_a_power),
 	};
 
 	return cmocka_run_group_tests_name("distribution", tests, NULL, NULL);

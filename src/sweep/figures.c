@@ -10,13 +10,22 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/units.h"
+#include "stat/groups.h"
 #include "stat/knee.h"
+#include "stat/series.h"
+#include "stat/trend.h"
 #include "sweep/sweep.h"
 
 #define TOLERANCE_RATIO 0.02
 /* A host whose other processes took that much more of all its CPUs than usual for the cell did something else. */
 #define DISTURBED_RATIO 0.15
 #define MIN_FOR_INTERVAL 6
+/* Differences up to it don't matter to anybody, however surely they can be seen. */
+#define MARGIN_RATIO 0.01
+#define ERROR_RATE 0.05
+/* A drift or a dependence is said from here on. */
+#define SUSPECT_P 0.01
+#define LEAST_DEPENDENCE 0.2
 
 /* Room for a figure of every run, and for sorting them. */
 struct room {
@@ -67,11 +76,15 @@ static void cell_figures(struct wr_grid *grid, size_t index, struct room *room)
 	cell->rtt_us = wr_stat_median(room->values, n, room->scratch);
 	n = COLLECT(grid, index, transfer_s, room);
 	cell->transfer_s = wr_stat_median(room->values, n, room->scratch);
+	n = COLLECT(grid, index, messages_per_s, room);
+	cell->messages_per_s = wr_stat_median(room->values, n, room->scratch);
+	n = COLLECT(grid, index, latency_p99_us, room);
+	cell->latency_p99_us = wr_stat_median(room->values, n, room->scratch);
 	n = COLLECT(grid, index, throughput_bps, room);
 	(void)wr_stat_summarise(&cell->bps, room->values, n, room->scratch);
 	cell->grade = wr_stat_grade(cell->bps.cv);
 	if (n >= MIN_FOR_INTERVAL)
-		(void)wr_stat_median_interval(&cell->ci95, room->values, n, 0.95, room->scratch);
+		(void)wr_stat_median_interval_interpolated(&cell->ci95, room->values, n, 0.95, room->scratch);
 	for (size_t i = 0; i < grid->n_runs; i++) {
 		const struct wr_grid_run *run = &grid->runs[i];
 
@@ -88,9 +101,116 @@ static void cell_figures(struct wr_grid *grid, size_t index, struct room *room)
 bool wr_sweep_narrow(const struct wr_grid *grid, size_t cell)
 {
 	const struct wr_grid_cell *figures = &grid->cells[cell];
-	double most = grid->plan.until_ratio * figures->bps.median;
 
-	return figures->ci95.high - figures->bps.median <= most && figures->bps.median - figures->ci95.low <= most;
+	return wr_stat_interval_is_narrow(&figures->ci95, figures->bps.median, grid->plan.until_ratio);
+}
+
+/* -- groups -- */
+
+/* What the comparison of cells needs. */
+struct comparison {
+	struct wr_stat_run *runs;
+	struct wr_stat_cell *cells;
+	struct wr_stat_pair *pairs;
+	int *groups;
+	size_t *scratch;
+};
+
+static void comparison_deinit(struct comparison *comparison)
+{
+	free(comparison->runs);
+	free(comparison->cells);
+	free(comparison->pairs);
+	free(comparison->groups);
+	free(comparison->scratch);
+}
+
+static int comparison_init(struct comparison *comparison, const struct wr_grid *grid, struct weir_err *err)
+{
+	comparison->runs = calloc(grid->n_runs + 1, sizeof *comparison->runs);
+	comparison->cells = calloc(grid->n_cells, sizeof *comparison->cells);
+	comparison->pairs = calloc(WR_STAT_N_PAIRS(grid->n_cells) + 1, sizeof *comparison->pairs);
+	comparison->groups = calloc(grid->n_cells, sizeof *comparison->groups);
+	comparison->scratch = calloc(grid->n_cells, sizeof *comparison->scratch);
+	if (!comparison->runs || !comparison->cells || !comparison->pairs || !comparison->groups || !comparison->scratch)
+		return wr_err_memory(err, "comparison");
+	for (size_t i = 0; i < grid->n_runs; i++)
+		comparison->runs[i] = (struct wr_stat_run){grid->runs[i].cell, grid->runs[i].throughput_bps};
+	return 0;
+}
+
+/* Cells that can't be told apart, and how small a difference could have been. */
+static int groups(struct wr_grid *grid, struct weir_err *err)
+{
+	struct comparison comparison = {NULL, NULL, NULL, NULL, NULL};
+	size_t n_pairs;
+	int rc = comparison_init(&comparison, grid, err);
+
+	if (rc == 0) {
+		wr_stat_cells(comparison.cells, grid->n_cells, comparison.runs, grid->n_runs);
+		n_pairs = wr_stat_pairs(comparison.pairs, comparison.cells, grid->n_cells, MARGIN_RATIO);
+		grid->n_groups = wr_stat_groups(comparison.groups, NULL, comparison.cells, grid->n_cells, comparison.pairs, ERROR_RATE,
+						comparison.scratch);
+		grid->mde_ratio = wr_stat_min_effect(comparison.cells, grid->n_cells, n_pairs, MARGIN_RATIO, ERROR_RATE);
+		for (size_t i = 0; i < grid->n_cells; i++)
+			grid->cells[i].group = comparison.groups[i];
+	}
+	comparison_deinit(&comparison);
+	return rc;
+}
+
+/* -- are the runs what they are taken for -- */
+
+/*
+ * Each run's logarithm less its cell's mean, in the order in which they were made: a trend over time is a drift, and a
+ * likeness of neighbours a dependence. Runs of a staircase share connections and are not asked.
+ */
+static int checks(struct wr_grid *grid, struct weir_err *err)
+{
+	wr_auto_free double *memory = calloc(2 * grid->n_runs + 3 * grid->n_cells + 1, sizeof *memory);
+	double *residuals = memory, *times = memory + grid->n_runs, *sums = times + grid->n_runs, *counts = sums + grid->n_cells;
+	struct wr_stat_trend trend;
+	size_t n = 0, n_means = 0;
+
+	grid->drift_ratio = grid->drift_p = grid->dependence = grid->dependence_p = NAN;
+	if (!memory)
+		return wr_err_memory(err, "checks");
+	if (grid->plan.staircase)
+		return 0;
+	for (size_t i = 0; i < grid->n_runs; i++) {
+		if (grid->runs[i].throughput_bps > 0) {
+			sums[grid->runs[i].cell] += log(grid->runs[i].throughput_bps);
+			counts[grid->runs[i].cell]++;
+		}
+	}
+	for (size_t i = 0; i < grid->n_cells; i++)
+		n_means += counts[i] > 0;
+	for (size_t i = 0; i < grid->n_runs; i++) {
+		const struct wr_grid_run *run = &grid->runs[i];
+
+		if (!(run->throughput_bps > 0))
+			continue;
+		residuals[n] = log(run->throughput_bps) - sums[run->cell] / counts[run->cell];
+		times[n++] = run->started_s;
+	}
+	trend = wr_stat_trend(residuals, times, n, n_means);
+	grid->drift_ratio = exp(trend.change);
+	grid->drift_p = trend.p;
+	grid->dependence = wr_stat_lag1(residuals, n);
+	grid->dependence_p = wr_stat_lag1_p(grid->dependence, n);
+	return 0;
+}
+
+static void note_checks(struct wr_grid *grid)
+{
+	if (grid->drift_p < SUSPECT_P && fabs(log(grid->drift_ratio)) > MARGIN_RATIO)
+		wr_grid_note(grid, "rates %s by %.0f %% from the first run to the last (p %.4f): something changed meanwhile; each block "
+				   "holds all cells, so their order stands, their figures are of no one moment",
+			     grid->drift_ratio < 1 ? "fell" : "rose", 100 * fabs(grid->drift_ratio - 1), grid->drift_p);
+	if (grid->dependence_p < SUSPECT_P && grid->dependence > LEAST_DEPENDENCE)
+		wr_grid_note(grid, "runs depend on the ones before them (autocorrelation %.2f, p %.4f): a token bucket, a cache or a neighbour; "
+				   "intervals are too narrow, rests between runs or other hours would tell", grid->dependence,
+			     grid->dependence_p);
 }
 
 /* -- knees -- */
@@ -212,5 +332,8 @@ int wr_sweep_figures(struct wr_grid *grid, struct weir_err *err)
 	}
 	knees(grid);
 	note_host(grid);
-	return 0;
+	if (checks(grid, err) < 0)
+		return -1;
+	note_checks(grid);
+	return groups(grid, err);
 }

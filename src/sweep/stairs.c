@@ -101,7 +101,7 @@ static int walk(struct wr_sweep_steps *steps, size_t axis, size_t block, const s
 			.cell = flight->cells[i], .block = (uint32_t)block, .started_s = began_s,
 			.transfer_s = wr_stairs_seconds(&stairs) / (double)flight->n,
 			.wall_s = (wr_sweep_elapsed_s(steps) - began_s) / (double)n, .throughput_bps = points[i].bps,
-			.rtt_us = points[i].rtt_us, .retrans_segs = NAN, .near_other_cpu_ratio = NAN, .far_other_cpu_ratio = NAN,
+			.rtt_us = points[i].rtt_us, .retrans_segs = NAN, .messages_per_s = NAN, .latency_p99_us = NAN, .near_other_cpu_ratio = NAN, .far_other_cpu_ratio = NAN,
 			.bytes = bytes / n, .sndbuf_eff_bytes = stairs.receive ? WR_UNSET : points[i].eff_bytes,
 			.rcvbuf_eff_bytes = stairs.receive ? points[i].eff_bytes : WR_UNSET,
 		};

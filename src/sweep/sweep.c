@@ -82,6 +82,8 @@ static int run_of(const struct wr_evidence *evidence, struct wr_grid_run *run, s
 	run->throughput_bps = result->throughput_bps;
 	run->rtt_us = result->rtt_loaded_us;
 	run->bytes = result->bytes;
+	run->messages_per_s = result->messages_per_s;
+	run->latency_p99_us = result->latency_us[WR_LATENCY_P99];
 	for (size_t i = 0; i < result->n_intervals; i++)
 		run->retrans_segs += result->intervals[i].retrans_segs;
 	run->transfer_s = result->transfer_s;

@@ -47,7 +47,7 @@ def test_unset_can_be_left_out(server):
     assert result["axes"] == {"sndbuf_req_bytes": [65536]}
 
 
-@pytest.mark.parametrize("face", ["all", "median", "mean", "ci", "cv", "rtt", "time"])
+@pytest.mark.parametrize("face", ["all", "median", "mean", "ci", "cv", "rtt", "time", "messages", "latency"])
 def test_tables(server, face):
     outcome = sweep(server, "--sndbuf", "64K", "-l", "1K,8K", "--repeat", "2", "--cell", face)
     assert outcome.code == 0, outcome
