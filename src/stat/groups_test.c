@@ -304,7 +304,8 @@ static void smallest_effects_are_seen(void **state)
 				effects += wr_stat_min_effect(grid.cells, rows[i].n_cells, grid.n_comparisons, 0, 0.05);
 		}
 		assert_near((double)n_seen / rows[i].n_trials, 0.80, 0.03);
-		assert_near(effects * EFFECTS_EVERY / rows[i].n_trials / effect, 1, 0.05);
+		/* A standard deviation of few degrees of freedom is a little low on the mean: 2.5 % with 10. */
+		assert_near(effects * EFFECTS_EVERY / rows[i].n_trials / effect, 1, 0.07);
 	}
 }
 
