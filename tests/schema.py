@@ -103,7 +103,7 @@ HOST = {"kernel": words, "machine": words, "cpu_model?": words, "n_cpus": positi
         "rmem_max_bytes?": positive, "wmem_max_bytes?": positive, "congestion?": words, "nics_left_out?": positive,
         "nics": [{"name": words, "driver?": words, "mtu_bytes?": positive, "speed_bps?": positive}]}
 KEPT = {"host": HOST, "archive?": {"id": positive, "path": words}}
-END = {"host": words, "kernel": words, "sndbuf_req_bytes?": natural, "sndbuf_eff_bytes": positive,
+END = {"host": words, "kernel": words, "sndbuf_req_bytes?": natural, "sndbuf_eff_bytes?": positive,
        "rcvbuf_req_bytes?": natural, "rcvbuf_eff_bytes?": positive, "autotuning": {"snd": bool, "rcv": bool},
        "congestion?": words, "sndbuf_option?": words, "rcvbuf_option?": words, "local": words, "ran_on_cpu?": natural, "cpu_ratio?": load, "other_cpu_ratio?": ratio,
        "write_bytes?": positive, "tcp_rmem_max_bytes?": positive, "tcp_wmem_max_bytes?": positive,
@@ -190,7 +190,7 @@ def check_run(result):
         assert result["path"]["rtt_loaded_us"] >= 0.9 * result["path"]["rtt_min_us"]
         assert all(result[end][f"{side}buf_option"] == f"SO_{side.upper()}BUF"
                    for end in ("near", "far") for side in ("snd", "rcv"))
-        assert all({"rcvbuf_eff_bytes", "congestion"} <= result[end].keys() for end in ("near", "far"))
+        assert all({"sndbuf_eff_bytes", "rcvbuf_eff_bytes", "congestion"} <= result[end].keys() for end in ("near", "far"))
     else:
         assert result["path"].keys() == {"unmeasured"}
         assert not any("rtt_us" in interval for interval in intervals)

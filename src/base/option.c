@@ -228,6 +228,11 @@ int wr_option_set(const struct wr_option *options, void *target, const char *nam
 	return option ? named_set(option, target, text, err) : unknown_option(options, name, err);
 }
 
+static bool is_optional(const struct wr_option *option)
+{
+	return option->metavar && option->metavar[0] == '[';
+}
+
 static void build_getopt(const struct wr_option *options, struct option *longs, char *shorts, bool stop_at_operand)
 {
 	size_t i, n = option_count(options);
@@ -236,7 +241,7 @@ static void build_getopt(const struct wr_option *options, struct option *longs, 
 	if (stop_at_operand)
 		*shorts++ = ':';
 	for (i = 0; i < n; i++) {
-		int has_value = options[i].kind != WR_OPTION_FLAG;
+		int has_value = is_optional(&options[i]) ? optional_argument : options[i].kind != WR_OPTION_FLAG;
 
 		longs[i] = (struct option){options[i].name, has_value, NULL, FIRST_VALUE + (int)i};
 		if (!options[i].letter)
@@ -312,7 +317,7 @@ int wr_option_parse(const struct wr_option *options, void *target, int argc, cha
 			return 1;
 		if (code == '?' || code == ':' || !option)
 			return refuse(options, code, argv, err);
-		if (named_set(option, target, optarg, err) < 0)
+		if (named_set(option, target, optarg || !is_optional(option) ? optarg : "", err) < 0)
 			return -1;
 		seen[option - options] = true;
 	}
@@ -327,7 +332,7 @@ void wr_option_help(const struct wr_option *options, FILE *out)
 
 		if (option->letter)
 			snprintf(letter, sizeof letter, "-%c, ", option->letter);
-		snprintf(names, sizeof names, "%s--%s%s%s", letter, option->name, option->metavar ? " " : "",
+		snprintf(names, sizeof names, "%s--%s%s%s", letter, option->name, option->metavar && !is_optional(option) ? " " : "",
 			 option->metavar ? option->metavar : "");
 		fprintf(out, "  %-28s %s", names, option->help);
 		if (option->fallback)

@@ -27,7 +27,7 @@ enum wr_option_kind {
 /*
  * @name: without the dashes; a row with NULL name ends the array
  * @letter: the short form, or 0
- * @metavar: the value's name in help ("SIZE"); NULL for a flag
+ * @metavar: the value's name in help ("SIZE"); NULL for a flag; "[=SIZE]": the value may be left out and is "" then
  * @fallback: the default as a user would write it; NULL leaves uint64_t WR_UNSET, double 0, text NULL, flag false
  * @min, @max: bounds of a numeric value in the field's unit; @max 0 means none
  * @excludes: the name of the option that contradicts it, or NULL

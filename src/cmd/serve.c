@@ -2,7 +2,9 @@
 /* weir serve: the far end. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/err.h"
 #include "base/units.h"
 #include "cmd/command.h"
 #include "cmd/stop.h"
@@ -11,18 +13,36 @@
 
 struct serve_options {
 	struct wr_server_limits limits;
-	uint64_t port;
+	uint64_t port, vsock_port;
 	const char *unix_path;
 	bool quiet;
 };
 
+#define MOST_VSOCK_PORT 4294967294U /* VMADDR_PORT_ANY is one more */
 #define FIELD(field) offsetof(struct serve_options, field)
+
+static int vsock_parse(void *target, const char *text, struct weir_err *err)
+{
+	struct serve_options *chosen = target;
+	char *end;
+
+	if (!text[0]) {
+		chosen->vsock_port = WR_DEFAULT_PORT;
+		return 0;
+	}
+	chosen->vsock_port = strtoull(text, &end, 10);
+	if (text[0] >= '0' && text[0] <= '9' && !*end && chosen->vsock_port >= 1 && chosen->vsock_port <= MOST_VSOCK_PORT)
+		return 0;
+	return wr_err_set(err, WEIR_ERR_USAGE, "option", "'%.40s' is no port from 1 to %u", text, MOST_VSOCK_PORT);
+}
 
 static const struct wr_option options[] = {
 	{"port", 'p', WR_OPTION_COUNT, FIELD(port), "PORT", NULL, 1, 65535, NULL,
 	 "TCP port to listen on (5201, unless only something else is asked for)", NULL},
 	{"unix", 0, WR_OPTION_TEXT, FIELD(unix_path), "PATH", NULL, 0, 0, NULL,
 	 "listen on a unix socket that this user alone may use", NULL},
+	{"vsock", 0, WR_OPTION_TEXT, FIELD(vsock_port), "[=PORT]", NULL, 0, 0, NULL,
+	 "listen for virtual machines, or their host (port 5201)", vsock_parse},
 	{"max-sessions", 0, WR_OPTION_COUNT, FIELD(limits.max_sessions), "N", "64", 1, WR_MAX_SESSIONS, NULL,
 	 "clients at once", NULL},
 	{"max-streams", 0, WR_OPTION_COUNT, FIELD(limits.max_streams), "N", "128", 1, WR_MAX_STREAMS, NULL,
@@ -42,28 +62,31 @@ static const struct wr_option options[] = {
 /* TCP alone, unless something else is asked for; then TCP too only by --port. */
 static int listen_all(struct wr_server *server, const struct serve_options *chosen, struct weir_err *err)
 {
-	uint64_t port = chosen->port;
+	bool alone = chosen->unix_path || chosen->vsock_port != WR_UNSET;
+	uint64_t port = chosen->port == WR_UNSET && !alone ? WR_DEFAULT_PORT : chosen->port;
+	FILE *words = server->log;
 
-	if (port == WR_UNSET && !chosen->unix_path)
-		port = WR_DEFAULT_PORT;
 	if ((port != WR_UNSET && wr_server_listen(server, &wr_transport_tcp, NULL, (uint32_t)port, err) < 0) ||
-	    (chosen->unix_path && wr_server_listen(server, &wr_transport_unix, chosen->unix_path, 0, err) < 0))
+	    (chosen->unix_path && wr_server_listen(server, &wr_transport_unix, chosen->unix_path, 0, err) < 0) ||
+	    (chosen->vsock_port != WR_UNSET &&
+	     wr_server_listen(server, &wr_transport_vsock, NULL, (uint32_t)chosen->vsock_port, err) < 0))
 		return -1;
-	if (chosen->quiet)
-		return 0;
-	if (port != WR_UNSET)
-		fprintf(stderr, "weir serve: listening on port %llu; on the other host: weir tune THIS_HOST\n",
+	if (words && port != WR_UNSET)
+		fprintf(words, "weir serve: listening on port %llu; on the other host: weir tune THIS_HOST\n",
 			(unsigned long long)port);
-	if (chosen->unix_path)
-		fprintf(stderr, "weir serve: listening on unix:%s; on this host: weir run unix:%s\n", chosen->unix_path,
+	if (words && chosen->unix_path)
+		fprintf(words, "weir serve: listening on unix:%s; on this host: weir run unix:%s\n", chosen->unix_path,
 			chosen->unix_path);
+	if (words && chosen->vsock_port != WR_UNSET)
+		fprintf(words, "weir serve: listening on vsock port %llu; in a guest of this host: weir run vsock:2:%llu\n",
+			(unsigned long long)chosen->vsock_port, (unsigned long long)chosen->vsock_port);
 	return 0;
 }
 
 static int run(int argc, char **argv)
 {
 	static struct wr_server server; /* a thread that does not end in time may still look at it */
-	struct serve_options chosen;
+	struct serve_options chosen = {.vsock_port = WR_UNSET};
 	struct weir_err err = {0};
 	int first, rc = wr_command_options(&wr_command_serve, &chosen, argc, argv, false, &first);
 

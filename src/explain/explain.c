@@ -95,6 +95,8 @@ static bool helps_too(const struct wr_verdict *verdict)
 {
 	const struct wr_finding *buffer = wr_finding_find(verdict, "sndbuf-limited");
 
+	if (!buffer)
+		buffer = wr_finding_find(verdict, "vsock-credit");
 	return is(&verdict->causes[0], "cpu-limited") && buffer && buffer->share_ratio >= WORTH_SHARE;
 }
 
@@ -118,6 +120,8 @@ static void refuse(struct wr_verdict *verdict)
 		 "larger writes (-l, or batch= of records), more connections on other CPUs (-P), offloads"},
 		{"ramp-limited", "the transfer ends in its ramp; it would stay unused", "program",
 		 "keep connections open and use them again, or move more on each"},
+		{"unix-queue", "the reader's queue is full by the number of its messages, whatever their bytes", "program",
+		 "put more into a message (-l), connect the reader back to its writer, or raise net.unix.max_dgram_qlen before sockets are made"},
 		{"unknown", "the evidence does not point to a buffer", "none", "measure longer (-t), and the other direction (-R)"},
 		{"noisy", "repeats differ too much to tell one size from another", "none",
 		 "measure at a quieter time, or find what else uses the path and the CPUs"},

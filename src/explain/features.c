@@ -34,6 +34,12 @@
 /* A pipe of fewer segments says nothing by R: on loopback the minimum RTT is the clock's own grain. */
 #define LEAST_PIPE_MSS 2
 
+/* A buffer of fewer writes, for which the writer waits for so much of the time, makes both threads work more a byte. */
+#define TIGHT_WRITES 2
+#define TIGHT_WAITED_RATIO 0.5
+/* A reader that works longer is the limit itself. */
+#define READER_BUSY_RATIO 0.9
+
 /* Sums over the samples of all connections, and columns for quantiles. */
 struct sums {
 	size_t n;
@@ -294,15 +300,25 @@ static void sender_state(struct wr_case *judged)
 	f->cwnd_growth_ratio = wr_sample_get(to, WR_M_CWND_SEGS, NAN) / wr_sample_get(from, WR_M_CWND_SEGS, NAN) - 1;
 }
 
+bool wr_case_reader_is_busy(const struct wr_case *judged)
+{
+	const struct wr_features *f = &judged->features;
+
+	return !f->tight && f->receiver_cpu_ratio + f->receiver_wait_ratio >= READER_BUSY_RATIO;
+}
+
 /* What is known of any connection. */
 static void plain_features(struct wr_case *judged)
 {
 	struct wr_features *f = &judged->features;
+	bool at_sender = judged->sender->n_connections && judged->sender->connections[0].sndbuf_option[0];
 
 	f->waited_ratio = delta_sum(judged, judged->sender, WR_M_BLOCKED_NS) / 1e9 / f->seconds /
 			  (double)judged->sender->n_connections;
 	f->queued_ratio = metric_mean(judged, judged->sender, WR_M_WMEM_BYTES) / f->sndbuf_eff_bytes;
 	f->unread_bytes = metric_mean(judged, judged->receiver, WR_M_UNREAD_BYTES);
+	f->tight = f->waited_ratio >= TIGHT_WAITED_RATIO &&
+		   (at_sender ? f->sndbuf_eff_bytes : f->rcvbuf_eff_bytes) < TIGHT_WRITES * (double)judged->sender->write_bytes;
 }
 
 /* The window share is seen by samples and by the kernel's own clock; the larger counts, at the network's cost. */

@@ -35,6 +35,7 @@ enum wr_stop { WR_STOP_WINDOW, WR_STOP_SNDBUF, WR_STOP_WRITER, WR_STOP_NETWORK, 
  * @path_full: whatever bound the sender, the path was full too (R rule)
  * @doubt: R can't tell
  * @waited_ratio: share of the time that the writer waited for room, by its own clock
+ * @tight: the buffer holds less than two writes, and the writer mostly waits: what the threads work is its price
  * @queued_ratio: mean memory of what was sent and not read / the send buffer; @unread_bytes: of it, payload (not TCP)
  */
 struct wr_features {
@@ -51,7 +52,7 @@ struct wr_features {
 	double loss_ratio, timeouts, recovery_ratio;
 	double receive_queue_ratio, zero_windows;
 	double sender_cpu_ratio, sender_wait_ratio, receiver_cpu_ratio, receiver_wait_ratio;
-	bool slow_start, bbr, ratio_valid, path_full, doubt;
+	bool slow_start, bbr, tight, ratio_valid, path_full, doubt;
 };
 
 /* What a cause is judged on. @tcp: with tcp_info; without it only waiting, queues and CPU time are known. */
@@ -68,5 +69,8 @@ struct wr_case {
  * Return: 0; -1 out of memory.
  */
 int wr_case_init(struct wr_case *judged, const struct wr_evidence *evidence, struct weir_err *err);
+
+/* wr_case_reader_is_busy - whether the reading thread needs a whole CPU, and not because the buffer is tight. */
+bool wr_case_reader_is_busy(const struct wr_case *judged);
 
 #endif

@@ -51,6 +51,7 @@ static const struct field end_fields[] = {
 	ROW(wr_end, FIELD_UNSIGNED, tcp_wmem_max_bytes),
 	ROW(wr_end, FIELD_UNSIGNED, core_rmem_max_bytes),
 	ROW(wr_end, FIELD_UNSIGNED, core_wmem_max_bytes),
+	ROW(wr_end, FIELD_UNSIGNED, unix_max_dgram_qlen),
 	ROW(wr_end, FIELD_SIGNED, n_cpus),
 	ROW(wr_end, FIELD_SIGNED, write_bytes),
 	ROW(wr_end, FIELD_SIGNED, duration_ns),
@@ -153,7 +154,7 @@ int wr_end_init(struct wr_end *end, size_t n_connections, struct weir_err *err)
 {
 	memset(end, 0, sizeof *end);
 	end->tcp_rmem_max_bytes = end->tcp_wmem_max_bytes = WR_UNSET;
-	end->core_rmem_max_bytes = end->core_wmem_max_bytes = WR_UNSET;
+	end->core_rmem_max_bytes = end->core_wmem_max_bytes = end->unix_max_dgram_qlen = WR_UNSET;
 	end->latency_p50_ns = end->latency_p90_ns = end->latency_p99_ns = WR_UNSET;
 	end->latency_p999_ns = end->latency_max_ns = WR_UNSET;
 	end->link_late_p99_ns = WR_UNSET;

@@ -38,6 +38,7 @@ struct wr_counter {
  *
  * @tcp_rmem, @tcp_wmem: the sysctls' own three numbers, "" unreadable
  * @tcp_rmem_max_bytes ... @core_wmem_max_bytes: sysctl limits, WR_UNSET where unreadable
+ * @unix_max_dgram_qlen: messages that a reader's queue of unix datagrams takes, WR_UNSET unreadable
  * @n_cpus: CPUs of the host; @other_cpu_ratio: share of all of them that other processes used, -1 unknown
  * @write_bytes: bytes of one write, after alignment
  * @link_late_p99_ns: one in a hundred packets left a lab's link so late or later meanwhile; WR_UNSET not in a lab, or unknown
@@ -47,6 +48,7 @@ struct wr_counter {
 struct wr_end {
 	char host[WR_NAME_TEXT], kernel[WR_NAME_TEXT], tcp_rmem[WR_NAME_TEXT], tcp_wmem[WR_NAME_TEXT];
 	uint64_t tcp_rmem_max_bytes, tcp_wmem_max_bytes, core_rmem_max_bytes, core_wmem_max_bytes;
+	uint64_t unix_max_dgram_qlen;
 	int64_t n_cpus, write_bytes, duration_ns;
 	uint64_t latency_p50_ns, latency_p90_ns, latency_p99_ns, latency_p999_ns, latency_max_ns;
 	uint64_t link_late_p99_ns;

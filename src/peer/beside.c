@@ -45,30 +45,53 @@ static int child_start(struct wr_beside *beside, struct wr_server *server, struc
 	beside->child = fork();
 	if (beside->child == 0)
 		child_serve(server, near);
-	if (beside->child > 0)
+	if (beside->child < 0) {
+		beside->child = 0;
+		return wr_err_errno(err, WEIR_ERR_HOST, "fork", errno, "starting the far end");
+	}
+	/* Its listener is its own now. */
+	wr_server_deinit(server);
+	free(server);
+	return 0;
+}
+
+static void *thread_serve(void *argument)
+{
+	struct wr_beside *beside = argument;
+
+	(void)wr_server_serve(beside->server, &beside->stop, NULL);
+	return NULL;
+}
+
+static int thread_start(struct wr_beside *beside, struct wr_server *server, struct weir_err *err)
+{
+	int failure;
+
+	server->inside = true;
+	beside->server = server;
+	failure = wr_thread_create(&beside->thread, false, thread_serve, beside);
+	if (failure == 0)
 		return 0;
-	beside->child = 0;
-	return wr_err_errno(err, WEIR_ERR_HOST, "fork", errno, "starting the far end");
+	beside->server = NULL;
+	return wr_err_errno(err, WEIR_ERR_HOST, "pthread_create", failure, "starting the far end");
 }
 
 int wr_beside_start(struct wr_beside *beside, const struct wr_transport *transport, struct wr_address *address,
 		    struct weir_err *err)
 {
 	struct wr_server *server = malloc(sizeof *server);
-	int rc;
 
 	if (!server)
 		return wr_err_memory(err, "server");
 	wr_server_init(server, &limits, NULL);
-	rc = wr_server_listen(server, transport, NULL, 0, err);
-	if (rc == 0) {
+	if (wr_server_listen(server, transport->control, NULL, 0, err) == 0) {
 		*address = server->listeners[0].address;
-		rc = child_start(beside, server, err);
+		if ((transport->inside ? thread_start(beside, server, err) : child_start(beside, server, err)) == 0)
+			return 0;
 	}
-	/* The child's listener is its own now. */
 	wr_server_deinit(server);
 	free(server);
-	return rc;
+	return -1;
 }
 
 void wr_beside_end(struct wr_beside *beside)
@@ -78,5 +101,15 @@ void wr_beside_end(struct wr_beside *beside)
 		while (waitpid(beside->child, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
+	if (beside->server) {
+		beside->stop = 1;
+		/* Wakes it from its wait. */
+		shutdown(beside->server->listeners[0].fd, SHUT_RDWR);
+		pthread_join(beside->thread, NULL);
+		/* What threads that don't end look at must stay. */
+		if (wr_server_deinit(beside->server))
+			free(beside->server);
+	}
 	beside->child = 0;
+	beside->server = NULL;
 }

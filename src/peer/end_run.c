@@ -132,9 +132,9 @@ int wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t 
 	const struct wr_work *work = &run->crew.work;
 
 	stream->channel = channel;
-	transport->describe(&stream->channel, &run->wish, connection);
 	snprintf(connection->sndbuf_option, sizeof connection->sndbuf_option, "%s", transport->sndbuf ? transport->sndbuf : "");
 	snprintf(connection->rcvbuf_option, sizeof connection->rcvbuf_option, "%s", transport->rcvbuf ? transport->rcvbuf : "");
+	transport->describe(&stream->channel, &run->wish, connection);
 	if (!run->sender) {
 		stream->io_bytes = read_bytes(plan, work, stream->pace_bps, transport->messages);
 		return 0;
@@ -161,12 +161,12 @@ int wr_end_run_go(struct wr_end_run *run, struct weir_err *err)
 
 static int set_sndbuf(struct wr_end_run *run, struct wr_stream *stream, uint64_t value, struct weir_err *err)
 {
-	return wr_socket_resize(stream->channel.fd, false, value, run->wish.force, err);
+	return run->transport->resize(&stream->channel, false, value, run->wish.force, err);
 }
 
 static int set_rcvbuf(struct wr_end_run *run, struct wr_stream *stream, uint64_t value, struct weir_err *err)
 {
-	return wr_socket_resize(stream->channel.fd, true, value, run->wish.force, err);
+	return run->transport->resize(&stream->channel, true, value, run->wish.force, err);
 }
 
 static int set_pace(struct wr_end_run *run, struct wr_stream *stream, uint64_t value, struct weir_err *err)
@@ -189,14 +189,16 @@ static int set_nodelay(struct wr_end_run *run, struct wr_stream *stream, uint64_
 	return wr_socket_nodelay(stream->channel.fd, value != 0, err);
 }
 
-/* What can be changed while data move. @program: of the program, not of a TCP socket */
+enum owner { BUFFER, TCP, PROGRAM };
+
+/* What can be changed while data move. @owner: where the transport must have the like */
 static const struct knob {
 	const char *name;
-	bool program;
+	enum owner owner;
 	int (*set)(struct wr_end_run *run, struct wr_stream *stream, uint64_t value, struct weir_err *err);
 } knobs[] = {
-	{"sndbuf", false, set_sndbuf}, {"rcvbuf", false, set_rcvbuf},	{"pace", false, set_pace},
-	{"speed", true, set_speed},    {"nodelay", false, set_nodelay},
+	{"sndbuf", BUFFER, set_sndbuf}, {"rcvbuf", BUFFER, set_rcvbuf}, {"pace", TCP, set_pace},
+	{"speed", PROGRAM, set_speed},	{"nodelay", TCP, set_nodelay},
 };
 
 static const struct knob *knob_find(const char *name)
@@ -215,8 +217,8 @@ int wr_end_run_set(struct wr_end_run *run, const char *knob, uint64_t value, uin
 
 	if (!row)
 		return wr_err_set(err, WEIR_ERR_PEER, "set", "there is no knob '%.20s'", knob);
-	if (!run->transport->tcp && !row->program)
-		return wr_err_set(err, WEIR_ERR_USAGE, "set", "only TCP's sockets are changed during a transfer");
+	if ((row->owner == TCP && !run->transport->tcp) || (row->owner == BUFFER && !run->transport->resize))
+		return wr_err_set(err, WEIR_ERR_USAGE, "set", "%s can't be changed while data move over %s", knob, run->transport->name);
 	*effective = value;
 	for (size_t i = 0; i < run->crew.n_streams; i++) {
 		if (row->set(run, &run->crew.streams[i], value, err) < 0)

@@ -159,7 +159,9 @@ static int connect_any(struct wr_peer *peer, const struct wr_address *addresses,
 		}
 		peer->address = addresses[i];
 		wr_address_text(name, &addresses[i]);
-		if (strncmp(name, peer->target, strlen(peer->target)) == 0)
+		if (peer->beside.child || peer->beside.server)
+			snprintf(shown, sizeof shown, "far");
+		else if (strncmp(name, peer->target, strlen(peer->target)) == 0)
 			snprintf(shown, sizeof shown, "%s", name);
 		else
 			snprintf(shown, sizeof shown, "%s (%s)", peer->target, name);
@@ -183,7 +185,7 @@ static int addresses_find(struct wr_peer *peer, const char *target, const struct
 	if (rc <= 0)
 		return rc;
 	*n = 1;
-	return wr_beside_start(&peer->beside, transport->control, &addresses[0], err);
+	return wr_beside_start(&peer->beside, transport, &addresses[0], err);
 }
 
 int wr_peer_open(struct wr_peer *peer, const char *target, const struct wr_plan *plan,

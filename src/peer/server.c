@@ -338,12 +338,14 @@ static size_t connections_end(struct wr_server *server)
 	return n;
 }
 
-void wr_server_deinit(struct wr_server *server)
+bool wr_server_deinit(struct wr_server *server)
 {
 	int64_t until = wr_clock_ns() + END_NS;
+	size_t n_left;
 
 	while (server->n_listeners > 0)
 		wr_listener_close(&server->listeners[--server->n_listeners]);
-	while (connections_end(server) > 0 && wr_clock_ns() < until)
+	while ((n_left = connections_end(server)) > 0 && wr_clock_ns() < until)
 		wr_clock_sleep_until(wr_clock_ns() + END_POLL_NS);
+	return n_left == 0;
 }

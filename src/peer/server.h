@@ -48,6 +48,7 @@ struct wr_session {
  * @sessions: the open ones, NULL where free; with n_connections, n_sessions, arrivals, stopping and what sessions say
  *	arrived under @lock
  * @arrivals: connections whose kind is not known yet
+ * @inside: clients are threads of this process
  * @log: where a line a session goes, or NULL
  */
 struct wr_server {
@@ -59,10 +60,11 @@ struct wr_server {
 	bool stopping;
 	struct wr_listener listeners[WR_MAX_LISTENERS];
 	size_t n_listeners;
-	bool lab;
+	bool lab, inside;
 	FILE *log;
 };
 
+/* wr_server_init - @log may be NULL. */
 void wr_server_init(struct wr_server *server, const struct wr_server_limits *limits, FILE *log);
 
 /*
@@ -76,8 +78,11 @@ int wr_server_listen(struct wr_server *server, const struct wr_transport *transp
 /* wr_server_serve - until *@stop; returns within a second of it. Return: 0; -1. */
 int wr_server_serve(struct wr_server *server, const volatile sig_atomic_t *stop, struct weir_err *err);
 
-/* wr_server_deinit - end every session and wait for their threads, 2 s at most; @server must live as long as they. */
-void wr_server_deinit(struct wr_server *server);
+/*
+ * wr_server_deinit - end every session and wait for their threads, 2 s at most; @server must live as long as they
+ * Return: whether all have ended.
+ */
+bool wr_server_deinit(struct wr_server *server);
 
 /*
  * For sessions: wr_server_admit accepts who waits at @listener and gives the connection a thread (or closes it, at the

@@ -260,7 +260,7 @@ static void run_end(struct wr_session *session)
 static int plan_transport(const struct wr_session *session, const struct wr_transport **transport, struct weir_err *err)
 {
 	*transport = wr_transport_find(session->plan.transport);
-	if (!*transport || (*transport)->control != session->transport)
+	if (!*transport || (*transport)->control != session->transport || ((*transport)->inside && !session->server->inside))
 		return wr_err_set(err, WEIR_ERR_PEER, "transport", "the server has no transport '%.40s' beside %s",
 				  session->plan.transport ? session->plan.transport : wr_transport_tcp.name,
 				  session->transport->name);

@@ -9,6 +9,11 @@
 const struct wr_transport *const wr_transports[] = {
 	&wr_transport_tcp,
 	&wr_transport_unix,
+	&wr_transport_unix_seqpacket,
+	&wr_transport_unix_dgram,
+	&wr_transport_vsock,
+	&wr_transport_vsock_seqpacket,
+	&wr_transport_mem,
 	NULL,
 };
 
@@ -54,7 +59,7 @@ static int check_plan(const struct wr_transport *transport, const struct wr_plan
 	} rows[] = {
 		{plan->congestion, transport->tcp, "congestion"}, {plan->nodelay, transport->tcp, "nodelay"},
 		{plan->v4, transport->tcp, "ipv4"},		  {plan->v6, transport->tcp, "ipv6"},
-		{plan->bind, transport->tcp, "bind"},		  {plan->port != WR_UNSET, transport->port, "port"},
+		{plan->bind, transport->tcp, "bind"},		  {plan->port != WR_UNSET, transport->port && !transport->inside, "port"},
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -78,6 +83,10 @@ int wr_transport_choose(const struct wr_transport **transport, const char **rest
 	if (strcmp(row->prefix, by_target->prefix) != 0) {
 		wr_err_set(err, WEIR_ERR_USAGE, "target", "--transport %s does not lead to '%.100s'", row->name, target);
 		return wr_err_hint(err, "its targets are written %s", row->target);
+	}
+	if (row->inside && target[strlen(row->prefix)]) {
+		wr_err_set(err, WEIR_ERR_USAGE, "target", "'%.100s': nothing may follow %s", target, row->prefix);
+		return wr_err_hint(err, "a host of that name is written [%.20s]:PORT", row->name);
 	}
 	if (rest)
 		*rest = target + strlen(row->prefix);

@@ -235,6 +235,11 @@ static int apply(const struct wr_channel *channel, const struct wr_socket_wish *
 	return wr_socket_apply(channel->fd, wish, err);
 }
 
+static int resize(const struct wr_channel *channel, bool receive, uint64_t bytes, bool force, struct weir_err *err)
+{
+	return wr_socket_resize(channel->fd, receive, bytes, force, err);
+}
+
 static void describe(const struct wr_channel *channel, const struct wr_socket_wish *wish, struct wr_connection *connection)
 {
 	wr_socket_describe(channel->fd, wish, connection);
@@ -263,6 +268,7 @@ const struct wr_transport wr_transport_tcp = {
 	.accept = wr_dial_accept,
 	.greet = wr_dial_greet,
 	.apply = apply,
+	.resize = resize,
 	.describe = describe,
 	.sample = sample,
 	.text = text,

@@ -53,6 +53,7 @@ struct wr_opening {
  * @sndbuf, @rcvbuf: the options that bound what the writing and the reading end queue; NULL: nothing does
  * @control: the row that carries the control connection
  * @tcp: has tcp_info, congestion control and Nagle's algorithm
+ * @inside: both ends are threads of one process
  * @messages: keeps the bounds of messages
  * @early: buffers must be set before listen()
  * @shares: its data connections arrive where control connections do; else it listens anew for each transfer
@@ -64,6 +65,7 @@ struct wr_opening {
  * unlisten: remove what listen left behind; NULL: nothing. accept: Return: 0; -1 with errno.
  * greet: take a greeting of @n bytes from an accepted @channel, which may become another one by it. Return: 0; -1.
  * apply: set the options of @wish on a connected channel. Return: 0; -1.
+ * resize: a buffer of a channel that carries data; NULL: never. Return: 0; -1.
  * describe: fill @connection, but for its series. sample: what it has of metrics, the rest becomes WR_ABSENT.
  * largest: bytes of the largest message; @reader_bytes: the reading end's buffer, WR_UNSET not asked. NULL: any size.
  * text: an address as a user would write it, into WR_NAME_TEXT bytes.
@@ -73,7 +75,7 @@ struct wr_opening {
 struct wr_transport {
 	const char *name, *prefix, *target, *summary, *needs, *source, *sndbuf, *rcvbuf;
 	const struct wr_transport *control;
-	bool tcp, messages, early, shares;
+	bool tcp, inside, messages, early, shares;
 	int (*check)(struct weir_err *err);
 	int (*resolve)(struct wr_address *addresses, size_t n_addresses, size_t *n_found, const char *text,
 		       const struct wr_plan *plan, struct weir_err *err);
@@ -85,6 +87,7 @@ struct wr_transport {
 	int (*accept)(const struct wr_listener *listener, struct wr_channel *channel);
 	int (*greet)(struct wr_channel *channel, void *greeting, size_t n, int64_t timeout_ns);
 	int (*apply)(const struct wr_channel *channel, const struct wr_socket_wish *wish, struct weir_err *err);
+	int (*resize)(const struct wr_channel *channel, bool receive, uint64_t bytes, bool force, struct weir_err *err);
 	void (*describe)(const struct wr_channel *channel, const struct wr_socket_wish *wish,
 			 struct wr_connection *connection);
 	void (*sample)(const struct wr_channel *channel, struct wr_sample *sample);
@@ -98,7 +101,8 @@ struct wr_transport {
 /* Every transport, in display order; NULL-ended. */
 extern const struct wr_transport *const wr_transports[];
 
-extern const struct wr_transport wr_transport_tcp, wr_transport_unix;
+extern const struct wr_transport wr_transport_tcp, wr_transport_unix, wr_transport_unix_seqpacket,
+	wr_transport_unix_dgram, wr_transport_vsock, wr_transport_vsock_seqpacket, wr_transport_mem;
 
 /* wr_transport_find - the row called @name; NULL is tcp's. Return: NULL without one. */
 const struct wr_transport *wr_transport_find(const char *name);

@@ -25,6 +25,8 @@
 #include "transport/dial.h"
 
 #define FILE_MODE 0600
+#define MESSAGE_COST 32
+#define MOST_MESSAGE 4194304 /* tried: kmalloc of more fails (KMALLOC_MAX_SIZE, include/linux/slab.h) */
 /* Length of an address that has a family and no name. */
 #define NO_NAME offsetof(struct sockaddr_un, sun_path)
 
@@ -291,6 +293,15 @@ static int stream_apply(const struct wr_channel *channel, const struct wr_socket
 	return wr_unix_apply(channel, SOCK_STREAM, wish, err);
 }
 
+int wr_unix_resize(const struct wr_channel *channel, bool receive, uint64_t bytes, bool force, struct weir_err *err)
+{
+	struct wr_socket_wish wish = {.sndbuf_bytes = bytes, .rcvbuf_bytes = WR_UNSET, .force = force};
+
+	if (receive)
+		return wr_err_set(err, WEIR_ERR_USAGE, "set", "nothing bounds the reading end of a unix socket");
+	return wr_socket_apply(channel->fd, &wish, err);
+}
+
 void wr_unix_describe(const struct wr_channel *channel, const struct wr_socket_wish *wish,
 		      struct wr_connection *connection)
 {
@@ -301,6 +312,19 @@ void wr_unix_describe(const struct wr_channel *channel, const struct wr_socket_w
 void wr_unix_sample(const struct wr_channel *channel, struct wr_sample *sample)
 {
 	wr_socket_sample_plain(channel->fd, false, sample);
+}
+
+/* A message may have SO_SNDBUF less 32 bytes (unix_dgram_sendmsg), and the kernel must find that much memory in a row. */
+uint64_t wr_unix_largest(const struct wr_channel *channel, uint64_t reader_bytes)
+{
+	int sndbuf = 0;
+	socklen_t length = sizeof sndbuf;
+
+	(void)reader_bytes;
+	(void)getsockopt(channel->fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, &length);
+	if (sndbuf <= MESSAGE_COST)
+		return 0;
+	return sndbuf - MESSAGE_COST < MOST_MESSAGE ? (uint64_t)(sndbuf - MESSAGE_COST) : MOST_MESSAGE;
 }
 
 const struct wr_transport wr_transport_unix = {
@@ -319,6 +343,7 @@ const struct wr_transport wr_transport_unix = {
 	.accept = stream_accept,
 	.greet = stream_greet,
 	.apply = stream_apply,
+	.resize = wr_unix_resize,
 	.describe = wr_unix_describe,
 	.sample = wr_unix_sample,
 	.text = wr_unix_text,

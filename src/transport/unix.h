@@ -21,9 +21,13 @@ int wr_unix_connect_pair(struct wr_channel *channel, int type, const struct wr_a
 /* wr_unix_apply - the options of @wish, after a look whether @channel is a unix socket of @type at all. Return: 0; -1. */
 int wr_unix_apply(const struct wr_channel *channel, int type, const struct wr_socket_wish *wish, struct weir_err *err);
 
-/* wr_unix_describe, wr_unix_sample - the slots. */
+/* wr_unix_resize - the slot: SO_SNDBUF; a larger one counts from the next write on. */
+int wr_unix_resize(const struct wr_channel *channel, bool receive, uint64_t bytes, bool force, struct weir_err *err);
+
+/* wr_unix_describe, wr_unix_sample, wr_unix_largest - the slots. */
 void wr_unix_describe(const struct wr_channel *channel, const struct wr_socket_wish *wish,
 		      struct wr_connection *connection);
 void wr_unix_sample(const struct wr_channel *channel, struct wr_sample *sample);
+uint64_t wr_unix_largest(const struct wr_channel *channel, uint64_t reader_bytes);
 
 #endif

@@ -77,6 +77,15 @@ static enum outcome gain(const struct attempt *attempt)
 	return ratio >= GAIN_RATIO ? HOLDS : ratio < NO_GAIN_RATIO ? FAILS : UNCLEAR;
 }
 
+/* What the buffer of an end is set with; "" nothing that can be set while data move. */
+static const char *option_of(const struct wr_end *end, bool receive)
+{
+	const struct wr_connection *first = end->n_connections ? &end->connections[0] : NULL;
+	const char *option = !first ? "" : receive ? first->rcvbuf_option : first->sndbuf_option;
+
+	return strncmp(option, "SO_", 3) == 0 ? option : "";
+}
+
 /* Half of the effective size is what was asked; the knob asks anew. */
 static int raise_buffer(struct attempt *attempt, bool receive, enum outcome *outcome, struct weir_err *err)
 {
@@ -89,10 +98,10 @@ static int raise_buffer(struct attempt *attempt, bool receive, enum outcome *out
 	int rc;
 
 	most = most && most < MOST_BUFFER_BYTES ? most : MOST_BUFFER_BYTES;
-	if (asked == 0)
+	if (asked == 0 || !option_of(end, receive)[0])
 		return 0;
 	change = change_of(attempt, receive ? "rcvbuf" : "sndbuf", !receive, asked < most ? asked : most);
-	snprintf(attempt->what, sizeof attempt->what, "%s on %s raised to %s on the live connection", receive ? "SO_RCVBUF" : "SO_SNDBUF",
+	snprintf(attempt->what, sizeof attempt->what, "%s on %s raised to %s on the live connection", option_of(end, receive),
 		 side_of(&change), wr_size_text(size, (double)change.value));
 	rc = make(attempt, &change, err);
 	if (rc == 0)
@@ -190,6 +199,7 @@ static const struct experiment {
 } experiments[] = {
 	{"sndbuf-limited", raise_sndbuf, "a larger send buffer", true},
 	{"rcvbuf-limited", raise_rcvbuf, "a larger receive buffer", true},
+	{"vsock-credit", raise_rcvbuf, "more credit", true},
 	{"reader-limited", free_reader, "a faster reader", false},
 	{"writer-limited", free_writer, "a faster writer", false},
 	{"path-limited", hold_back, "less than the path carries", false},
@@ -229,7 +239,7 @@ static void conclude(const struct experiment *experiment, const struct attempt *
 	wr_finding_prove(first, "confirmed_ratio", attempt->effect.after_bps / attempt->effect.before_bps, "ratio",
 			 "%s: %s, %s -> %s, %s", outcome == HOLDS ? "confirmed" : outcome == FAILS ? "refuted" : "tried",
 			 attempt->what, before, after, says[outcome]);
-	if (outcome == FAILS && experiment->buffer)
+	if (outcome == FAILS && experiment->buffer && wr_plan_is_tcp(attempt->plan))
 		wr_explain_full_path(verdict, attempt->effect.before_bps, attempt->effect.after_bps);
 }
 

@@ -16,7 +16,7 @@ IPERF3 = {"p": "port", "t": "time", "n": "bytes", "P": "parallel", "w": "window"
 
 def rows_of(text):
     """(letter, name, value's name, help) of each option."""
-    return re.findall(r"^  (?:-(\w), |    )--([\w-]+)(?: (\S+))?  +(\S.*)$", text, re.M)
+    return re.findall(r"^  (?:-(\w), |    )--([\w-]+)(?: (\S+)|(?:\[=\w+\]))?  +(\S.*)$", text, re.M)
 
 
 def test_commands():

@@ -175,7 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0 || size > 4096)
 		return 0;
-	if ((int)wr_address_port(&server.listeners[0].address) == 0)
+	if (server.n_listeners == 0)
 		server_start();
 	fd = connect_to((int)wr_address_port(&server.listeners[0].address));
 	CHECK(fd >= 0, "the server takes no connection");

@@ -38,7 +38,7 @@ static void check_rows(const char *pages)
 		CHECK(cause->name && cause->name[0], "row %zu has no name", i);
 		CHECK(cause->summary && cause->summary[0], "%s has no summary", cause->name);
 		CHECK(cause->source && cause->source[0], "%s has no source", cause->name);
-		CHECK(cause->eval, "%s has no eval", cause->name);
+		CHECK(cause->eval || cause->eval_plain, "%s has no eval", cause->name);
 		snprintf(page, sizeof page, "%s/%s.md", pages, cause->name);
 		CHECK(access(page, R_OK) == 0, "%s has no page %s", cause->name, page);
 		for (size_t j = 0; j < i; j++)

@@ -51,7 +51,7 @@ static int eval_plain(const struct wr_case *judged, const struct wr_verdict *fou
 	(void)found;
 	if (!judge(judged, paced ? BUSY_RATIO : WORK_RATIO, out))
 		return 0;
-	if (out->confidence != WR_CONFIDENCE_HIGH)
+	if (out->confidence != WR_CONFIDENCE_HIGH || judged->features.tight)
 		out->share_ratio = fmin(out->share_ratio, fmax(1 - judged->features.waited_ratio, 0));
 	return 1;
 }

@@ -14,8 +14,6 @@
 #define AT_CEILING_RATIO 0.95
 /* In flight over (goodput x min RTT): up to here nothing queues. */
 #define R_CLEAR 1.25
-/* A reader that works longer is the limit itself. */
-#define READER_BUSY_RATIO 0.9
 
 static void prove_ceiling(const struct wr_case *judged, struct wr_finding *out)
 {
@@ -83,8 +81,8 @@ static int eval_plain(const struct wr_case *judged, const struct wr_verdict *fou
 	const struct wr_connection *first = &judged->sender->connections[0];
 	char size[WR_UNIT_TEXT], asked[WR_UNIT_TEXT], message[WR_UNIT_TEXT];
 
-	if (f->waited_ratio < 0.05 || wr_finding_find(found, "reader-limited") ||
-	    f->receiver_cpu_ratio + f->receiver_wait_ratio >= READER_BUSY_RATIO)
+	if (!first->sndbuf_option[0] || f->waited_ratio < 0.05 || wr_finding_find(found, "reader-limited") ||
+	    wr_finding_find(found, "unix-queue") || wr_case_reader_is_busy(judged))
 		return 0;
 	out->side = judged->sender_side;
 	out->share_ratio = fmin(f->waited_ratio, 1);
@@ -99,7 +97,7 @@ static int eval_plain(const struct wr_case *judged, const struct wr_verdict *fou
 			 "the writer waited for room for %.0f %% of the time, with writes of %s", 100 * f->waited_ratio,
 			 wr_size_text(message, (double)judged->sender->write_bytes));
 	wr_finding_prove(out, "receiver_cpu_ratio", f->receiver_cpu_ratio, "ratio",
-			 "the reading thread worked for %.0f %% of it, so it waited for the writer in turn",
+			 "the reading thread ran for %.0f %% of it, so it waited for the writer in turn",
 			 100 * f->receiver_cpu_ratio);
 	out->confidence = out->share_ratio >= 0.5 ? WR_CONFIDENCE_HIGH : WR_CONFIDENCE_MEDIUM;
 	return 1;

@@ -112,6 +112,7 @@ void wr_host_limits(struct wr_end *end)
 	end->tcp_wmem_max_bytes = last_number("net.ipv4.tcp_wmem");
 	end->core_rmem_max_bytes = last_number("net.core.rmem_max");
 	end->core_wmem_max_bytes = last_number("net.core.wmem_max");
+	end->unix_max_dgram_qlen = last_number("net.unix.max_dgram_qlen");
 	end->n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (uname(&names) == 0) {
 		snprintf(end->host, sizeof end->host, "%.63s", names.nodename);
