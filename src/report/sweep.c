@@ -350,14 +350,25 @@ static void put_words(const struct sheet *sheet)
 		grid->transfer_s, grid->complete ? "" : "; incomplete: weir sweep --resume goes on with its JSON");
 }
 
+/* What carries it, where all cells have the same. */
+static const char *carrier(const struct wr_grid_plan *plan)
+{
+	if (wr_grid_plan_axis(plan, "transport"))
+		return "several transports";
+	if (!wr_plan_is_tcp(&plan->base))
+		return plan->base.transport;
+	if (wr_grid_plan_axis(plan, "congestion"))
+		return "TCP, several congestion controls";
+	return plan->base.congestion ? plan->base.congestion : "the host's congestion control";
+}
+
 static void put_title(const struct sheet *sheet, const struct wr_report_head *head)
 {
 	const struct wr_grid_plan *plan = &sheet->grid->plan;
 
 	fprintf(sheet->out, "weir sweep %s: %s, %zu cells, %zu runs in %zu blocks, %s, seed %llu\n", head->target,
 		plan->base.reverse ? "far -> near" : "near -> far", sheet->grid->n_cells, sheet->grid->n_runs,
-		sheet->grid->n_blocks, plan->base.congestion ? plan->base.congestion : "the host's congestion control",
-		(unsigned long long)plan->seed);
+		sheet->grid->n_blocks, carrier(plan), (unsigned long long)plan->seed);
 	if (sheet->across == NONE)
 		fprintf(sheet->out, "Throughput in %s\n", sheet->unit);
 	else if (sheet->face->rate)

@@ -106,10 +106,11 @@ static void look_at_size(struct wr_sweep_steps *steps, const struct wr_end *end,
 	uint64_t got = !first ? WR_UNSET : receive ? first->rcvbuf_eff_bytes : first->sndbuf_eff_bytes;
 	uint64_t limit = receive ? end->core_rmem_max_bytes : end->core_wmem_max_bytes;
 	const char *sysctl = receive ? "net.core.rmem_max" : "net.core.wmem_max", *option = receive ? "SO_RCVBUF" : "SO_SNDBUF";
-	const char *name = wr_side_name(side);
+	const char *name = wr_side_name(side), *set_by = !first ? "" : receive ? first->rcvbuf_option : first->sndbuf_option;
 	char shown[WR_UNIT_TEXT], most[WR_UNIT_TEXT];
 
-	if (asked == WR_UNSET || got == WR_UNSET || limit == WR_UNSET)
+	/* Other buffers, as vsock's, are neither doubled nor bound by these sysctls. */
+	if (asked == WR_UNSET || got == WR_UNSET || limit == WR_UNSET || strcmp(set_by, option) != 0)
 		return;
 	wr_size_text(shown, (double)asked);
 	wr_size_text(most, (double)limit);
