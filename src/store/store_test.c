@@ -202,7 +202,7 @@ static void odd_results_are_kept_too(void **state)
 static void make_version(const char *path, const char *const *steps, int version)
 {
 	sqlite3 *db;
-	char pragma[64];
+	char pragma[96];
 
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	for (int i = 0; i < version; i++)
@@ -254,7 +254,7 @@ static void steps_are_run_from_where_the_file_is(void **state)
 	for (int version = 0; version < 3; version++) {
 		struct wr_store store = {.path = (char *)fixture->path};
 		int64_t value = 0;
-		char pragma[64];
+		char pragma[96];
 
 		assert_int_equal(sqlite3_open(fixture->path, &store.db), SQLITE_OK);
 		for (int i = 0; i < version; i++)
