@@ -97,7 +97,9 @@ HEAD = {"version": words, "started": rfc3339, "duration_s": seconds, "complete":
                  "time_ns?": positive, "bytes?": positive, "length_bytes?": positive, "window_bytes?": natural,
                  "sndbuf_bytes?": natural, "rcvbuf_bytes?": natural, "far_sndbuf_bytes?": natural,
                  "far_rcvbuf_bytes?": natural, "congestion?": words, "bitrate_bps?": positive, "read_rate_bps?": positive,
-                 "far_read_rate_bps?": positive, "bind?": words, "cpu?": words, "transport?": words, "workload?": words}}
+                 "far_read_rate_bps?": positive, "bind?": words, "cpu?": words, "transport?": words, "workload?": words,
+                 "cork": bool, "zerocopy": bool, "msg_zerocopy": bool, "notsent_lowat_bytes?": positive, "mss_bytes?": positive,
+                 "far_length_bytes?": positive, "set?": words, "far_set?": words}}
 HOST = {"kernel": words, "machine": words, "cpu_model?": words, "n_cpus": positive, "memory_bytes?": positive,
         "virtualisation?": words, "container?": words, "lab": bool, "tcp_rmem?": words, "tcp_wmem?": words,
         "rmem_max_bytes?": positive, "wmem_max_bytes?": positive, "congestion?": words, "nics_left_out?": positive,
@@ -106,6 +108,8 @@ KEPT = {"host": HOST, "archive?": {"id": positive, "path": words}}
 END = {"host": words, "kernel": words, "sndbuf_req_bytes?": natural, "sndbuf_eff_bytes?": positive,
        "rcvbuf_req_bytes?": natural, "rcvbuf_eff_bytes?": positive, "autotuning": {"snd": bool, "rcv": bool},
        "congestion?": words, "sndbuf_option?": words, "rcvbuf_option?": words, "local": words, "ran_on_cpu?": natural, "cpu_ratio?": load, "other_cpu_ratio?": ratio,
+       "settings?": [{"name": words, "requested": int, "effective?": int}],
+       "zerocopy?": {"writes": natural, "copied": natural},
        "write_bytes?": positive, "tcp_rmem_max_bytes?": positive, "tcp_wmem_max_bytes?": positive,
        "rmem_max_bytes?": positive, "wmem_max_bytes?": positive}
 INTERVAL = {"start_s": seconds, "end_s": seconds, "throughput_bps": natural, "rtt_us?": natural, "cwnd_segs?": natural,

@@ -62,6 +62,7 @@ const char *wr_option_unit(enum wr_option_kind kind)
 	static const char *const units[] = {
 		[WR_OPTION_FLAG] = "",	    [WR_OPTION_SIZE] = "bytes",	 [WR_OPTION_RATE] = "bit/s", [WR_OPTION_TIME] = "time",
 		[WR_OPTION_COUNT] = "number", [WR_OPTION_SHARE] = "share", [WR_OPTION_TEXT] = "",
+		[WR_OPTION_LIST] = "",
 	};
 
 	return units[kind];
@@ -72,7 +73,7 @@ const char *wr_option_range(char *out, const struct wr_option *option)
 	char low[WR_UNIT_TEXT], high[WR_UNIT_TEXT];
 
 	out[0] = '\0';
-	if (option->kind == WR_OPTION_FLAG || option->kind == WR_OPTION_TEXT)
+	if (option->kind == WR_OPTION_FLAG || option->kind == WR_OPTION_TEXT || option->kind == WR_OPTION_LIST)
 		return out;
 	limit_text(low, option->kind, option->min);
 	limit_text(high, option->kind, option->max);
@@ -121,6 +122,16 @@ static int whole_set(const struct wr_option *option, void *field, const char *te
 	return 0;
 }
 
+static int list_add(char *list, const char *text, struct weir_err *err)
+{
+	size_t n = strlen(list);
+
+	if (n + strlen(text) + 2 > WR_OPTION_LIST_TEXT)
+		return wr_err_set(err, WEIR_ERR_USAGE, "list", "more than %d characters", WR_OPTION_LIST_TEXT - 2);
+	snprintf(list + n, WR_OPTION_LIST_TEXT - n, "%s%s", n ? "," : "", text);
+	return 0;
+}
+
 static int value_set(const struct wr_option *option, void *target, const char *text, struct weir_err *err)
 {
 	void *field = (char *)target + option->offset;
@@ -135,6 +146,8 @@ static int value_set(const struct wr_option *option, void *target, const char *t
 			return option->repeat(target, text, err);
 		*(const char **)field = text;
 		return 0;
+	case WR_OPTION_LIST:
+		return list_add(field, text, err);
 	case WR_OPTION_SHARE:
 		if (wr_share_parse(text, &ratio, err) < 0)
 			return -1;
@@ -169,6 +182,8 @@ void wr_option_reset(const struct wr_option *option, void *target)
 		*(const char **)field = NULL;
 	else if (option->kind == WR_OPTION_SHARE)
 		*(double *)field = 0;
+	else if (option->kind == WR_OPTION_LIST)
+		*(char *)field = '\0';
 	else if (option->kind != WR_OPTION_TEXT)
 		*(uint64_t *)field = WR_UNSET;
 	if (option->fallback)

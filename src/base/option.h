@@ -13,7 +13,10 @@
 
 #include "weir/err.h"
 
-/* The type of the field at the offset: bool, uint64_t (bytes, bit/s, ns, count), double, const char *. */
+/*
+ * The type of the field at the offset: bool, uint64_t (bytes, bit/s, ns, count), double, const char *; of a LIST
+ * char[WR_OPTION_LIST_TEXT], to which each use adds its text after a comma.
+ */
 enum wr_option_kind {
 	WR_OPTION_FLAG,
 	WR_OPTION_SIZE,
@@ -22,7 +25,10 @@ enum wr_option_kind {
 	WR_OPTION_COUNT,
 	WR_OPTION_SHARE,
 	WR_OPTION_TEXT,
+	WR_OPTION_LIST,
 };
+
+#define WR_OPTION_LIST_TEXT 256
 
 /*
  * @name: without the dashes; a row with NULL name ends the array

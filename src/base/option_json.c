@@ -10,7 +10,7 @@
 static const char *const unit_suffix[] = {
 	[WR_OPTION_FLAG] = "",	     [WR_OPTION_SIZE] = "_bytes", [WR_OPTION_RATE] = "_bps",
 	[WR_OPTION_TIME] = "_ns",    [WR_OPTION_COUNT] = "",	  [WR_OPTION_SHARE] = "_ratio",
-	[WR_OPTION_TEXT] = "",
+	[WR_OPTION_TEXT] = "",	     [WR_OPTION_LIST] = "",
 };
 
 const char *wr_option_json_key(const struct wr_option *option, char *key, size_t n_key)
@@ -36,6 +36,8 @@ static json_t *field_to_json(const struct wr_option *option, const void *field)
 		return json_real(*(const double *)field);
 	case WR_OPTION_TEXT:
 		return !option->repeat && *(const char *const *)field ? json_string(*(const char *const *)field) : NULL;
+	case WR_OPTION_LIST:
+		return *(const char *)field ? json_string(field) : NULL;
 	default:
 		return *(const uint64_t *)field == WR_UNSET ? NULL : json_integer((json_int_t)*(const uint64_t *)field);
 	}
@@ -76,6 +78,9 @@ static bool field_from_json(const struct wr_option *option, void *field, const j
 	case WR_OPTION_TEXT:
 		*(const char **)field = json_string_value(value);
 		return json_is_string(value);
+	case WR_OPTION_LIST:
+		snprintf(field, WR_OPTION_LIST_TEXT, "%s", json_is_string(value) ? json_string_value(value) : "");
+		return json_is_string(value) && json_string_length(value) < WR_OPTION_LIST_TEXT;
 	default:
 		return whole_from_json(option, field, value);
 	}

@@ -17,6 +17,7 @@
 #include "lab/element.h"
 #include "lab/spec.h"
 #include "model/metric.h"
+#include "os/sockopt.h"
 #include "report/report.h"
 #include "transport/transport.h"
 #include "tune/tune.h"
@@ -159,6 +160,25 @@ static json_t *options(void)
 	return rows;
 }
 
+static json_t *sockopts(void)
+{
+	json_t *rows = json_array();
+	char number[48];
+
+	for (const struct wr_sockopt *option = wr_sockopts; option->name; option++) {
+		json_t *row = row_new(rows, option->name, option->summary, NULL);
+
+		snprintf(number, sizeof number, "%d:%d", option->level, option->number);
+		set(row, "number", number);
+		set(row, "when", option->late ? "connected" : "before connect and listen");
+		if (option->peer_most < 0)
+			continue;
+		snprintf(number, sizeof number, "far: 0 to %lld", (long long)option->peer_most);
+		set(row, "range", number);
+	}
+	return rows;
+}
+
 static json_t *strategies(void)
 {
 	json_t *rows = json_array();
@@ -185,6 +205,7 @@ static const struct kind kinds[] = {
 	{"transports", "what data runs over, with --transport or the target's prefix", transports},
 	{"workloads", "what a connection carries, with --workload", workloads},
 	{"options", "what a transfer can be asked to be, in run and sweep", options},
+	{"sockopts", "socket options for --set, and for --far-set within the range", sockopts},
 	{"metrics", "what is sampled of each connection", metrics},
 	{"causes", "what a verdict may name", causes},
 	{"strategies", "how weir tune measures a curve, with --strategy", strategies},

@@ -70,12 +70,21 @@ const char *wr_measuring_congestion(const struct wr_command *command, const char
 	return NULL;
 }
 
+int wr_measuring_check(const struct wr_plan *plan, struct weir_err *err)
+{
+	struct wr_sockopt_list set;
+	struct wr_work work;
+
+	if (wr_work_parse(&work, plan, err) < 0 || wr_sockopt_parse(&set, plan->set, false, err) < 0)
+		return -1;
+	return wr_sockopt_parse(&set, plan->far_set, true, err);
+}
+
 int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *chosen, int argc, char **argv,
 		       const char **target)
 {
 	const struct wr_transport *transport;
 	struct weir_err err = {0};
-	struct wr_work work;
 	int first, rc = wr_command_options(command, chosen, argc, argv, false, &first);
 
 	if (rc)
@@ -86,7 +95,7 @@ int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *ch
 	    wr_transport_choose(&transport, NULL, *target, &chosen->plan, &err) < 0)
 		return wr_command_fail(command, &err, chosen->json || chosen->json_stream);
 	chosen->plan.transport = transport->name;
-	if (wr_work_parse(&work, &chosen->plan, &err) < 0)
+	if (wr_measuring_check(&chosen->plan, &err) < 0)
 		return wr_command_fail(command, &err, chosen->json || chosen->json_stream);
 	if (!chosen->plan.congestion)
 		chosen->plan.congestion = wr_measuring_congestion(command, *target);

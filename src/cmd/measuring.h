@@ -27,6 +27,9 @@ void wr_measuring_init(void);
 int wr_measuring_parse(const struct wr_command *command, struct wr_measuring *chosen, int argc, char **argv,
 		       const char **target);
 
+/* wr_measuring_check - what a plan holds as text: its workload and socket options. Return: 0; -1 (WEIR_ERR_USAGE). */
+int wr_measuring_check(const struct wr_plan *plan, struct weir_err *err);
+
 /*
  * wr_measuring_target - the one operand that is left, or words about it
  * Return: 0; -1 (WEIR_ERR_USAGE).

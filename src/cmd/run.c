@@ -161,7 +161,7 @@ static int run(int argc, char **argv)
 
 	if (rc)
 		return rc == 1 ? 0 : rc;
-	if (chosen.plan.len_bytes != WR_UNSET)
+	if (chosen.plan.len_bytes != WR_UNSET || chosen.plan.far_len_bytes != WR_UNSET)
 		chosen.plan.write_exact = true;
 	wr_stop_catch();
 	rc = measure(&chosen, target, &err);

@@ -15,7 +15,6 @@
 #include "report/sweep.h"
 #include "sweep/sweep.h"
 #include "transport/transport.h"
-#include "workload/workload.h"
 
 /* What the callbacks of a sweep need. */
 struct showing {
@@ -171,14 +170,18 @@ static int check_names(const struct wr_sweep_choice *choice, struct weir_err *er
 static int check_data(struct wr_grid *grid, const char *target, struct weir_err *err)
 {
 	const struct wr_transport *transport;
-	struct wr_work work;
+	struct wr_plan cell;
 
 	if (!wr_grid_plan_axis(&grid->plan, "transport")) {
 		if (wr_transport_choose(&transport, NULL, target, &grid->plan.base, err) < 0)
 			return -1;
 		grid->plan.base.transport = transport->name;
 	}
-	return wr_work_parse(&work, &grid->plan.base, err);
+	for (size_t i = 0; i < grid->n_cells; i++) {
+		if (wr_grid_cell_plan(&grid->plan, i, &cell, err) < 0 || wr_measuring_check(&cell, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* The grid and the target, from the options or from a file. Return: 0; -1. */

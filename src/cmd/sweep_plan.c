@@ -151,7 +151,8 @@ int wr_sweep_plan(const struct wr_sweep_choice *choice, struct wr_grid_plan *pla
 	plan->seed = choice->seed == WR_UNSET ? draw_seed() : choice->seed;
 	/* A user's own write size is what is asked about; the default one is cut to whole segments. */
 	plan->base.write_exact = choice->measuring.plan.write_exact || plan->base.len_bytes != WR_UNSET ||
-				 wr_grid_plan_axis(plan, "length");
+				 plan->base.far_len_bytes != WR_UNSET || wr_grid_plan_axis(plan, "length") ||
+				 wr_grid_plan_axis(plan, "far-length");
 	plan->base.force = true;
 	if (plan->until_ratio > 0 && plan->repeats < 6)
 		return wr_err_set(err, WEIR_ERR_USAGE, "option", "--until needs intervals, so --repeat 6 at least");

@@ -26,7 +26,7 @@ static const struct {
 
 static bool is_number(const struct wr_option *row)
 {
-	return row->kind != WR_OPTION_TEXT && row->kind != WR_OPTION_FLAG && row->kind != WR_OPTION_SHARE;
+	return row->kind != WR_OPTION_TEXT && row->kind != WR_OPTION_LIST && row->kind != WR_OPTION_FLAG && row->kind != WR_OPTION_SHARE;
 }
 
 bool wr_axis_is_list(const char *text)

@@ -55,6 +55,8 @@ static const struct field end_fields[] = {
 	ROW(wr_end, FIELD_SIGNED, n_cpus),
 	ROW(wr_end, FIELD_SIGNED, write_bytes),
 	ROW(wr_end, FIELD_SIGNED, duration_ns),
+	ROW(wr_end, FIELD_UNSIGNED, zerocopy_writes),
+	ROW(wr_end, FIELD_UNSIGNED, zerocopy_copied),
 	ROW(wr_end, FIELD_UNSIGNED, latency_p50_ns),
 	ROW(wr_end, FIELD_UNSIGNED, latency_p90_ns),
 	ROW(wr_end, FIELD_UNSIGNED, latency_p99_ns),
@@ -158,6 +160,7 @@ int wr_end_init(struct wr_end *end, size_t n_connections, struct weir_err *err)
 	end->latency_p50_ns = end->latency_p90_ns = end->latency_p99_ns = WR_UNSET;
 	end->latency_p999_ns = end->latency_max_ns = WR_UNSET;
 	end->link_late_p99_ns = WR_UNSET;
+	end->zerocopy_writes = end->zerocopy_copied = WR_UNSET;
 	end->other_cpu_ratio = -1;
 	end->connections = calloc(n_connections ? n_connections : 1, sizeof *end->connections);
 	if (!end->connections)
@@ -184,7 +187,24 @@ static json_t *end_to_json(const struct wr_end *end, size_t every)
 		json_object_set_new(counters, end->counters[i].name, json_integer(end->counters[i].delta));
 	json_object_set_new(object, "connections", connections);
 	json_object_set_new(object, "counters", counters);
+	if (end->n_settings)
+		json_object_set_new(object, "settings", wr_settings_to_json(end));
 	return object;
+}
+
+json_t *wr_settings_to_json(const struct wr_end *end)
+{
+	json_t *settings = json_array();
+
+	for (size_t i = 0; i < end->n_settings; i++) {
+		json_t *setting = json_pack("{s:s,s:I}", "name", end->settings[i].name, "requested",
+					    (json_int_t)end->settings[i].requested);
+
+		if (end->settings[i].effective != WR_ABSENT)
+			json_object_set_new(setting, "effective", json_integer(end->settings[i].effective));
+		json_array_append_new(settings, setting);
+	}
+	return settings;
 }
 
 json_t *wr_end_to_json(const struct wr_end *end, bool with_samples)
@@ -208,6 +228,25 @@ static void counters_from_json(struct wr_end *end, json_t *object)
 	}
 }
 
+static void settings_from_json(struct wr_end *end, const json_t *array)
+{
+	json_t *object;
+	size_t i;
+
+	json_array_foreach((json_t *)array, i, object) {
+		const json_t *effective = json_object_get(object, "effective");
+		const char *name = json_string_value(json_object_get(object, "name"));
+		struct wr_setting *setting = &end->settings[end->n_settings];
+
+		if (end->n_settings == WR_MAX_SETTINGS || !name)
+			return;
+		snprintf(setting->name, sizeof setting->name, "%s", name);
+		setting->requested = json_integer_value(json_object_get(object, "requested"));
+		setting->effective = json_is_integer(effective) ? json_integer_value(effective) : WR_ABSENT;
+		end->n_settings++;
+	}
+}
+
 int wr_end_from_json(struct wr_end *end, const json_t *object, struct weir_err *err)
 {
 	const json_t *connections = json_object_get(object, "connections");
@@ -227,6 +266,7 @@ int wr_end_from_json(struct wr_end *end, const json_t *object, struct weir_err *
 			return -1;
 	}
 	counters_from_json(end, json_object_get(object, "counters"));
+	settings_from_json(end, json_object_get(object, "settings"));
 	return 0;
 }
 

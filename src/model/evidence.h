@@ -28,6 +28,14 @@ struct wr_connection {
 	struct wr_series series;
 };
 
+/* A socket option that was asked for by name. @effective: what the kernel says then, WR_ABSENT when it doesn't */
+#define WR_SETTING_TEXT 32
+#define WR_MAX_SETTINGS 16
+struct wr_setting {
+	char name[WR_SETTING_TEXT];
+	int64_t requested, effective;
+};
+
 struct wr_counter {
 	char name[32];
 	int64_t delta;
@@ -43,6 +51,9 @@ struct wr_counter {
  * @write_bytes: bytes of one write, after alignment
  * @link_late_p99_ns: one in a hundred packets left a lab's link so late or later meanwhile; WR_UNSET not in a lab, or unknown
  * @may_force: SO_*BUFFORCE works here
+ * @zerocopy_writes: writes of MSG_ZEROCOPY that the kernel was done with, @zerocopy_copied: of those it copied anyway;
+ *	WR_UNSET where there were none
+ * @settings: of the first connection
  * @latency_...: what a message took this end's senders, of the whole run; WR_UNSET where no messages are timed
  */
 struct wr_end {
@@ -57,7 +68,9 @@ struct wr_end {
 	struct wr_connection *connections;
 	size_t n_connections;
 	struct wr_counter counters[WR_MAX_COUNTERS];
-	size_t n_counters;
+	size_t n_counters, n_settings;
+	uint64_t zerocopy_writes, zerocopy_copied;
+	struct wr_setting settings[WR_MAX_SETTINGS];
 };
 
 /*
@@ -77,6 +90,8 @@ struct wr_evidence {
 void wr_end_deinit(struct wr_end *end);
 int wr_end_init(struct wr_end *end, size_t n_connections, struct weir_err *err);
 json_t *wr_end_to_json(const struct wr_end *end, bool with_samples);
+/* The settings alone: [{name, requested, effective}]. */
+json_t *wr_settings_to_json(const struct wr_end *end);
 int wr_end_from_json(struct wr_end *end, const json_t *object, struct weir_err *err);
 
 void wr_evidence_deinit(struct wr_evidence *evidence);

@@ -29,6 +29,8 @@ const struct wr_option wr_plan_options[] = {
 	 "connections at once, a thread each", NULL},
 	{"length", 'l', WR_OPTION_SIZE, FIELD(len_bytes), "SIZE", NULL, 1, 16777216, NULL,
 	 "bytes a write (128K, cut to whole segments; weir tune cuts any)", NULL},
+	{"far-length", 0, WR_OPTION_SIZE, FIELD(far_len_bytes), "SIZE", NULL, 1, 16777216, NULL,
+	 "bytes a write or a read of far; --length is of near alone then", NULL},
 	{"window", 'w', WR_OPTION_SIZE, FIELD(window_bytes), "SIZE", NULL, 0, MAX_BUFFER, NULL,
 	 "SO_SNDBUF and SO_RCVBUF of both ends", NULL},
 	{"sndbuf", 0, WR_OPTION_SIZE, FIELD(sndbuf_bytes), "SIZE", NULL, 0, MAX_BUFFER, NULL,
@@ -42,6 +44,19 @@ const struct wr_option wr_plan_options[] = {
 	{"congestion", 'C', WR_OPTION_TEXT, FIELD(congestion), "NAME", NULL, 0, 0, NULL,
 	 "congestion control of the sender (the host's default)", NULL},
 	{"nodelay", 'N', WR_OPTION_FLAG, FIELD(nodelay), NULL, NULL, 0, 0, NULL, "set TCP_NODELAY", NULL},
+	{"cork", 0, WR_OPTION_FLAG, FIELD(cork), NULL, NULL, 0, 0, NULL, "set TCP_CORK: only full segments, or after 200 ms",
+	 NULL},
+	{"notsent-lowat", 0, WR_OPTION_SIZE, FIELD(notsent_lowat_bytes), "SIZE", NULL, 1, MAX_BUFFER, NULL,
+	 "TCP_NOTSENT_LOWAT: unsent bytes above which writing waits", NULL},
+	{"mss", 'M', WR_OPTION_SIZE, FIELD(mss_bytes), "SIZE", NULL, 88, 32767, NULL,
+	 "TCP_MAXSEG of both ends: largest segment", NULL},
+	{"zerocopy", 'Z', WR_OPTION_FLAG, FIELD(zerocopy), NULL, NULL, 0, 0, "msg-zerocopy",
+	 "send by sendfile() from a file in memory", NULL},
+	{"msg-zerocopy", 0, WR_OPTION_FLAG, FIELD(msg_zerocopy), NULL, NULL, 0, 0, "zerocopy",
+	 "send with MSG_ZEROCOPY, and count how often the kernel copied", NULL},
+	{"set", 0, WR_OPTION_LIST, FIELD(set), "OPT=V", NULL, 0, 0, NULL,
+	 "a socket option of near; repeatable; weir list sockopts names them", NULL},
+	{"far-set", 0, WR_OPTION_LIST, FIELD(far_set), "OPT=V", NULL, 0, 0, NULL, "a socket option of far; repeatable", NULL},
 	{"bitrate", 'b', WR_OPTION_RATE, FIELD(write_bps), "RATE", NULL, 1000, 0, NULL,
 	 "pace the writer to RATE a connection", NULL},
 	{"read-rate", 0, WR_OPTION_RATE, FIELD(read_bps), "RATE", NULL, 1000, 0, NULL,
@@ -88,6 +103,18 @@ static bool is_cpus(const char *text)
 	return near > 0 && (text[near] == '\0' || (far > 0 && text[near + 1 + far] == '\0'));
 }
 
+/* What a server would have to hold for each stream of a peer. */
+static int check_reads(const struct wr_plan *plan, struct weir_err *err)
+{
+	uint64_t bytes = wr_plan_len(plan, !plan->reverse);
+	char text[WR_UNIT_TEXT];
+
+	if (bytes == WR_UNSET || bytes <= WR_MAX_READ_BYTES)
+		return 0;
+	return wr_err_set(err, WEIR_ERR_USAGE, "option", "--%slength %s: %s reads, and a read is of 1 MiB at most",
+			  plan->reverse ? "" : "far-", wr_size_short(text, bytes), plan->reverse ? "near" : "far");
+}
+
 int wr_plan_finish(struct wr_plan *plan, struct weir_err *err)
 {
 	if (plan->window_bytes != WR_UNSET) {
@@ -104,6 +131,10 @@ int wr_plan_finish(struct wr_plan *plan, struct weir_err *err)
 		wr_err_set(err, WEIR_ERR_USAGE, "option", "--far-read-rate: far does not read with -R");
 		return wr_err_hint(err, "--read-rate slows the near reader");
 	}
+	if (plan->far_len_bytes != WR_UNSET && check_reads(plan, err) < 0)
+		return -1;
+	if (plan->zerocopy && plan->msg_zerocopy)
+		return wr_err_set(err, WEIR_ERR_USAGE, "option", "--zerocopy and --msg-zerocopy contradict each other");
 	if (plan->congestion && strlen(plan->congestion) > 15)
 		return wr_err_set(err, WEIR_ERR_USAGE, "option", "--congestion %.40s is no name of a congestion control",
 				  plan->congestion);
@@ -123,6 +154,15 @@ void wr_plan_deinit(struct wr_plan *plan)
 {
 	json_decref(plan->texts);
 	plan->texts = NULL;
+}
+
+uint64_t wr_plan_len(const struct wr_plan *plan, bool far)
+{
+	bool writes = far == plan->reverse;
+
+	if (plan->far_len_bytes == WR_UNSET)
+		return writes ? plan->len_bytes : WR_UNSET;
+	return far ? plan->far_len_bytes : plan->len_bytes;
 }
 
 uint64_t wr_plan_sndbuf(const struct wr_plan *plan, bool far)

@@ -7,12 +7,17 @@
 #define WR_OS_SOCKET_H
 
 #include "model/evidence.h"
+#include "os/sockopt.h"
 
-/* What to ask of a socket before it connects or listens; WR_UNSET and NULL leave the kernel's choice. @reader: it only reads. */
+/*
+ * What to ask of a socket before it connects or listens; WR_UNSET of the buffers, else 0 and NULL leave the kernel's choice.
+ * @reader: it only reads
+ */
 struct wr_socket_wish {
-	uint64_t sndbuf_bytes, rcvbuf_bytes;
-	bool force, nodelay, reader;
+	uint64_t sndbuf_bytes, rcvbuf_bytes, mss_bytes, notsent_lowat_bytes;
+	bool force, nodelay, cork, reader;
 	const char *congestion;
+	struct wr_sockopt_list set;
 };
 
 /*
@@ -22,6 +27,13 @@ struct wr_socket_wish {
  * Return: 0; -1 with @err (WEIR_ERR_HOST) naming the option and value, e.g. a congestion control that isn't there.
  */
 int wr_socket_apply(int fd, const struct wr_socket_wish *wish, struct weir_err *err);
+
+/*
+ * wr_socket_settle - the rest of @wish, on a connected socket that has sent its greeting: what would hold that back, and
+ * what a listener doesn't hand down
+ * Return: 0; -1 as above.
+ */
+int wr_socket_settle(int fd, const struct wr_socket_wish *wish, struct weir_err *err);
 
 /*
  * wr_socket_resize - change one buffer of a live connection

@@ -11,9 +11,9 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "os/clock.h"
+#include "os/zerocopy.h"
 
 #define DEFAULT_IO_BYTES 131072
-#define MAX_READ_BYTES (1U << 20)
 
 static int plan_cpu(const struct wr_plan *plan, bool far, size_t index)
 {
@@ -51,15 +51,24 @@ int wr_end_run_init(struct wr_end_run *run, const struct wr_transport *transport
 	run->wish = (struct wr_socket_wish){
 		.sndbuf_bytes = wr_plan_sndbuf(plan, far),
 		.rcvbuf_bytes = wr_plan_rcvbuf(plan, far),
+		.mss_bytes = plan->mss_bytes == WR_UNSET ? 0 : plan->mss_bytes,
+		.notsent_lowat_bytes = plan->notsent_lowat_bytes == WR_UNSET ? 0 : plan->notsent_lowat_bytes,
 		.force = plan->force,
 		.nodelay = plan->nodelay,
+		.cork = plan->cork,
 		.reader = !run->sender,
 		.congestion = plan->congestion,
 	};
+	if (wr_sockopt_parse(&run->wish.set, far ? plan->far_set : plan->set, far, err) < 0)
+		return -1;
 	if (wr_work_parse(&work, plan, err) < 0 || wr_end_init(&run->end, plan->streams, err) < 0 ||
 	    wr_crew_init(&run->crew, plan->streams, err) < 0)
 		return -1;
 	run->crew.work = work;
+	if (run->sender && plan->zerocopy)
+		run->crew.sending = WR_SENDING_FILE;
+	else if (run->sender && plan->msg_zerocopy)
+		run->crew.sending = WR_SENDING_ZEROCOPY;
 	wr_host_limits(&run->end);
 	run->end.may_force = wr_socket_may_force();
 	for (size_t i = 0; i < plan->streams; i++) {
@@ -78,27 +87,29 @@ int wr_end_run_init(struct wr_end_run *run, const struct wr_transport *transport
  * Whole segments leave no sub-MSS tail, by which unaligned writes pass SO_SNDBUF by. A paced writer writes a little
  * often, so that its pace and not its chunk shows, unless the size was asked for.
  */
-static uint64_t write_bytes(const struct wr_plan *plan, int64_t mss_bytes)
+static uint64_t write_bytes(const struct wr_plan *plan, bool far, int64_t mss_bytes)
 {
-	uint64_t asked = plan->len_bytes == WR_UNSET ? DEFAULT_IO_BYTES : plan->len_bytes;
+	uint64_t own = wr_plan_len(plan, far), asked = own == WR_UNSET ? DEFAULT_IO_BYTES : own;
 	uint64_t mss = (uint64_t)mss_bytes, in_10_ms = plan->write_bps / 800;
 
-	if (plan->write_bps != WR_UNSET && plan->len_bytes == WR_UNSET && in_10_ms < asked)
+	if (plan->write_bps != WR_UNSET && own == WR_UNSET && in_10_ms < asked)
 		asked = in_10_ms > mss ? in_10_ms : mss > 0 ? mss : 1024;
 	return plan->write_exact || mss == 0 || asked < mss ? asked : asked / mss * mss;
 }
 
 /* A slow reader reads a little often, so that its pace and not its chunk shows. What doesn't fit of a message is lost. */
-static uint64_t read_bytes(const struct wr_plan *plan, const struct wr_work *work, uint64_t pace_bps, bool messages)
+static uint64_t read_bytes(const struct wr_plan *plan, bool far, const struct wr_work *work, uint64_t pace_bps, bool messages)
 {
+	uint64_t own = wr_plan_len(plan, far), theirs = wr_plan_len(plan, !far);
 	uint64_t written = work->row->write_bytes ? work->row->write_bytes(work->keys) : DEFAULT_IO_BYTES;
-	uint64_t room = plan->len_bytes != WR_UNSET && plan->len_bytes > DEFAULT_IO_BYTES ? plan->len_bytes
-											  : DEFAULT_IO_BYTES;
+	uint64_t room = theirs != WR_UNSET && theirs > DEFAULT_IO_BYTES ? theirs : DEFAULT_IO_BYTES;
 	uint64_t in_10_ms = pace_bps / 800;
 
 	if (messages)
 		return room > written ? room : written;
-	room = room > MAX_READ_BYTES ? MAX_READ_BYTES : room;
+	if (own != WR_UNSET)
+		return own;
+	room = room > WR_MAX_READ_BYTES ? WR_MAX_READ_BYTES : room;
 	if (pace_bps == WR_UNSET || in_10_ms > room)
 		return room;
 	return in_10_ms > 1024 ? in_10_ms : 1024;
@@ -113,14 +124,27 @@ static int check_message(const struct wr_end_run *run, const struct wr_plan *pla
 
 	if (stream->io_bytes <= most)
 		return 0;
-	if (plan->len_bytes == WR_UNSET && wr_plan_is_stream(plan)) {
+	if (wr_plan_len(plan, run->far) == WR_UNSET && wr_plan_is_stream(plan)) {
 		stream->io_bytes = most;
 		return 0;
 	}
 	wr_err_set(err, WEIR_ERR_USAGE, "message", "%s takes messages of up to %llu bytes with these buffers, %s asks for %s",
-		   run->transport->name, (unsigned long long)most, wr_plan_is_stream(plan) ? "--length" : plan->workload,
+		   run->transport->name, (unsigned long long)most, wr_plan_is_stream(plan) ? "a write" : plan->workload,
 		   wr_size_text(asked, (double)stream->io_bytes));
 	return wr_err_hint(err, "smaller ones, or larger buffers");
+}
+
+/* What is set on the connected socket, and what became of what was asked for by name. */
+static int settle(struct wr_end_run *run, size_t index, struct weir_err *err)
+{
+	int fd = run->crew.streams[index].channel.fd;
+
+	if (wr_socket_settle(fd, &run->wish, err) < 0 ||
+	    (run->crew.sending == WR_SENDING_ZEROCOPY && wr_zerocopy_enable(fd, err) < 0))
+		return -1;
+	if (index == 0)
+		run->end.n_settings = wr_sockopt_read(fd, &run->wish.set, run->end.settings);
+	return 0;
 }
 
 int wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t index, struct wr_channel channel,
@@ -132,15 +156,17 @@ int wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t 
 	const struct wr_work *work = &run->crew.work;
 
 	stream->channel = channel;
+	if (transport->tcp && settle(run, index, err) < 0)
+		return -1;
 	snprintf(connection->sndbuf_option, sizeof connection->sndbuf_option, "%s", transport->sndbuf ? transport->sndbuf : "");
 	snprintf(connection->rcvbuf_option, sizeof connection->rcvbuf_option, "%s", transport->rcvbuf ? transport->rcvbuf : "");
 	transport->describe(&stream->channel, &run->wish, connection);
 	if (!run->sender) {
-		stream->io_bytes = read_bytes(plan, work, stream->pace_bps, transport->messages);
+		stream->io_bytes = read_bytes(plan, run->far, work, stream->pace_bps, transport->messages);
 		return 0;
 	}
 	stream->io_bytes = work->row->write_bytes ? work->row->write_bytes(work->keys)
-						  : write_bytes(plan, connection->mss_bytes);
+						  : write_bytes(plan, run->far, connection->mss_bytes);
 	if (transport->largest && check_message(run, plan, stream, err) < 0)
 		return -1;
 	run->end.write_bytes = (int64_t)stream->io_bytes;
@@ -241,7 +267,7 @@ void wr_end_run_stop(struct wr_end_run *run)
 		wr_host_delta(&run->before, &run->end);
 	}
 	wr_crew_stop(&run->crew);
-	wr_crew_latency(&run->crew, &run->end);
+	wr_crew_tell(&run->crew, &run->end);
 	for (size_t i = 0; i < run->crew.n_streams; i++)
 		run->end.connections[i].ran_on_cpu = atomic_load(&run->crew.streams[i].ran_on_cpu);
 }

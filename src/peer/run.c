@@ -245,7 +245,7 @@ static int connect_streams(struct wr_run *run, uint32_t port, struct weir_err *e
 		wr_cookie_make(cookie, WR_COOKIE_DATA, (unsigned int)i, run->peer->token);
 		if (transport->connect(&channel, &address, &opening, err) < 0) {
 			if (err && err->code == WEIR_ERR_PEER && port != wr_address_port(&run->peer->address))
-				wr_err_hint(err, "data connection %zu of %llu: far's buffers need a port of their own; "
+				wr_err_hint(err, "data connection %zu of %llu: what is set on far needs a port of its own; "
 						 "is a firewall between?", i + 1, (unsigned long long)run->plan.streams);
 			return -1;
 		}

@@ -128,14 +128,15 @@ static int expect_streams(struct wr_session *session, size_t n, struct weir_err 
 }
 
 /*
- * Where data connections are to come: to a listener of the server, or, where buffers must be set before listen() or
+ * Where data connections are to come: to a listener of the server, or, where options must be set before listen() or
  * control runs over something else, to one that this run has for itself. @port: out, 0 where there are no ports.
  */
 static int data_listen(struct wr_session *session, struct wr_listener *own, uint32_t *port, struct weir_err *err)
 {
 	const struct wr_transport *transport = session->run.transport;
 	const struct wr_socket_wish *wish = &session->run.wish;
-	bool early = transport->early && (wish->sndbuf_bytes != WR_UNSET || wish->rcvbuf_bytes != WR_UNSET);
+	bool early = transport->early && (wish->sndbuf_bytes != WR_UNSET || wish->rcvbuf_bytes != WR_UNSET ||
+					   wish->mss_bytes || wish->set.n_values);
 
 	*port = session->port;
 	if (transport->shares && !early)

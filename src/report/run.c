@@ -95,6 +95,11 @@ json_t *wr_report_end_json(const struct wr_end *end, double cpu_ratio)
 		json_object_set_new(object, "cpu_ratio", json_real(round(cpu_ratio * 1e4) / 1e4));
 	if (end->other_cpu_ratio >= 0)
 		json_object_set_new(object, "other_cpu_ratio", json_real(round(end->other_cpu_ratio * 1e4) / 1e4));
+	if (end->zerocopy_writes != WR_UNSET)
+		json_object_set_new(object, "zerocopy", json_pack("{s:I,s:I}", "writes", (json_int_t)end->zerocopy_writes, "copied",
+								  (json_int_t)end->zerocopy_copied));
+	if (end->n_settings)
+		json_object_set_new(object, "settings", wr_settings_to_json(end));
 	if (end->write_bytes > 0)
 		set_number(object, "write_bytes", (double)end->write_bytes);
 	set_size(object, "tcp_rmem_max_bytes", end->tcp_rmem_max_bytes);
@@ -340,6 +345,34 @@ static void print_workload(FILE *out, const struct wr_evidence *evidence, const 
 	fputs(" until a message was done\n", out);
 }
 
+/* Socket options that were asked for by name, and what the kernel makes of them. */
+static void print_settings(FILE *out, const struct wr_end *end, const char *side)
+{
+	for (size_t i = 0; i < end->n_settings; i++) {
+		const struct wr_setting *setting = &end->settings[i];
+
+		fprintf(out, "%s%s=%lld", i ? ", " : "Set       ", setting->name, (long long)setting->requested);
+		if (setting->effective == WR_ABSENT)
+			fputs(" (can't be read)", out);
+		else if (setting->effective != setting->requested)
+			fprintf(out, " (reads %lld)", (long long)setting->effective);
+	}
+	if (end->n_settings)
+		fprintf(out, ", on %s\n", side);
+}
+
+static void print_zerocopy(FILE *out, const struct wr_plan *plan, const struct wr_end *sender, const char *side)
+{
+	if (plan->zerocopy)
+		fprintf(out, "Zero copy sendfile() from a file in memory, on %s\n", side);
+	if (sender->zerocopy_writes != WR_UNSET)
+		fprintf(out, "Zero copy the kernel copied %llu of %llu writes with MSG_ZEROCOPY%s, on %s\n",
+			(unsigned long long)sender->zerocopy_copied, (unsigned long long)sender->zerocopy_writes,
+			sender->zerocopy_copied == 0	       ? ""
+			: sender->zerocopy_copied == sender->zerocopy_writes ? ": it saves nothing here"
+							       : " anyway", side);
+}
+
 void wr_report_run_text(FILE *out, const struct wr_evidence *evidence, const struct wr_result *result,
 			const struct wr_verdict *verdict, const char *target)
 {
@@ -353,6 +386,9 @@ void wr_report_run_text(FILE *out, const struct wr_evidence *evidence, const str
 		wr_plan_is_stream(&evidence->plan) ? "" : "up to ", wr_size_text(text[0], (double)sender->write_bytes));
 	wr_report_settings_text(settings, sizeof settings, &receiver->connections[0], false);
 	fprintf(out, "Receiver  %s, on %s\n", settings, to);
+	print_zerocopy(out, &evidence->plan, sender, from);
+	print_settings(out, &evidence->near, "near");
+	print_settings(out, &evidence->far, "far");
 	print_workload(out, evidence, result);
 	print_clamps(out, &evidence->near, "near");
 	print_clamps(out, &evidence->far, "far");

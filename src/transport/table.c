@@ -59,6 +59,11 @@ static int check_plan(const struct wr_transport *transport, const struct wr_plan
 	} rows[] = {
 		{plan->congestion, transport->tcp, "congestion"}, {plan->nodelay, transport->tcp, "nodelay"},
 		{plan->v4, transport->tcp, "ipv4"},		  {plan->v6, transport->tcp, "ipv6"},
+		{plan->cork, transport->tcp, "cork"},		  {plan->zerocopy, transport->tcp, "zerocopy"},
+		{plan->msg_zerocopy, transport->tcp, "msg-zerocopy"},
+		{plan->notsent_lowat_bytes != WR_UNSET, transport->tcp, "notsent-lowat"},
+		{plan->mss_bytes != WR_UNSET, transport->tcp, "mss"},
+		{plan->set[0], transport->tcp, "set"},		  {plan->far_set[0], transport->tcp, "far-set"},
 		{plan->bind, transport->tcp, "bind"},		  {plan->port != WR_UNSET, transport->port && !transport->inside, "port"},
 	};
 

@@ -17,6 +17,7 @@
 #include "os/clock.h"
 #include "os/host.h"
 #include "os/thread.h"
+#include "os/zerocopy.h"
 
 #define MAX_PACE_DEBT_NS 50000000
 
@@ -123,6 +124,7 @@ int wr_crew_init(struct wr_crew *crew, size_t n_streams, struct weir_err *err)
 	memset(crew->streams, 0, n_streams * sizeof *crew->streams);
 	crew->n_streams = n_streams;
 	crew->work.row = &wr_workload_stream;
+	crew->file = -1;
 	pthread_mutex_init(&crew->lock, NULL);
 	pthread_cond_init(&crew->gate, NULL);
 	for (size_t i = 0; i < n_streams; i++) {
@@ -174,7 +176,9 @@ static int buffers_make(struct wr_crew *crew, struct weir_err *err)
 		if (crew->streams[i].sender)
 			crew->streams[i].buffer = crew->message;
 	}
-	return 0;
+	if (crew->sending == WR_SENDING_FILE)
+		crew->file = wr_memory_file(crew->message, most, err);
+	return crew->sending == WR_SENDING_FILE && crew->file < 0 ? -1 : 0;
 }
 
 int wr_crew_spawn(struct wr_crew *crew, struct weir_err *err)
@@ -233,10 +237,22 @@ static uint64_t quantile(const struct wr_stat_histogram *latency, double probabi
 	return (uint64_t)wr_stat_histogram_quantile(latency, probability);
 }
 
-void wr_crew_latency(struct wr_crew *crew, struct wr_end *end)
+static void tell_zerocopy(const struct wr_crew *crew, struct wr_end *end)
+{
+	if (crew->sending != WR_SENDING_ZEROCOPY)
+		return;
+	end->zerocopy_writes = end->zerocopy_copied = 0;
+	for (size_t i = 0; i < crew->n_streams; i++) {
+		end->zerocopy_writes += crew->streams[i].zerocopy_writes;
+		end->zerocopy_copied += crew->streams[i].zerocopy_copied;
+	}
+}
+
+void wr_crew_tell(struct wr_crew *crew, struct wr_end *end)
 {
 	struct wr_stat_histogram *all = crew->n_streams ? crew->streams[0].latency : NULL;
 
+	tell_zerocopy(crew, end);
 	for (size_t i = 1; all && i < crew->n_streams; i++)
 		wr_stat_histogram_add(all, crew->streams[i].latency);
 	if (!all || all->n == 0)
@@ -258,6 +274,8 @@ void wr_crew_deinit(struct wr_crew *crew)
 			free(crew->streams[i].buffer);
 		free(crew->streams[i].latency);
 	}
+	if (crew->file >= 0)
+		close(crew->file);
 	free(crew->message);
 	free(crew->streams);
 	crew->streams = NULL;

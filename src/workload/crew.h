@@ -30,6 +30,7 @@
  * @cpu: where to run, -1 anywhere
  * @latency: how long each message took, ns; of senders whose workload has messages, else NULL. The worker's own until
  *	it has been joined
+ * @n_writes: of those ways of sending that count them; @zerocopy_writes, @zerocopy_copied: as in struct wr_end; likewise
  * @bytes, @messages, @blocked_ns, @blocked_since_ns, @done, @error, @tid: written by the worker, read by anyone;
  *	@messages those that are done; @blocked_since_ns is 0 while the writer is not waiting for buffer space; @error
  *	an errno
@@ -44,6 +45,7 @@ struct wr_stream {
 	char *buffer;
 	int64_t pace_slip_ns;
 	struct wr_stat_histogram *latency;
+	uint64_t n_writes, zerocopy_writes, zerocopy_copied;
 	pthread_t thread;
 	bool thread_exists;
 	_Alignas(64) _Atomic uint64_t bytes, messages;
@@ -52,9 +54,22 @@ struct wr_stream {
 	_Atomic bool done;
 };
 
-/* @work: what they run; the caller sets it before wr_crew_spawn, else it is a stream. @message: what senders write, one for all */
+/* How a stream's bytes are handed to the kernel. */
+enum wr_sending {
+	WR_SENDING_COPIED,
+	WR_SENDING_FILE,     /* sendfile() */
+	WR_SENDING_ZEROCOPY, /* MSG_ZEROCOPY */
+};
+
+/*
+ * @work: what they run, @sending: how; the caller sets both before wr_crew_spawn, else it is a stream, copied
+ * @file: of the message, with WR_SENDING_FILE, else -1
+ * @message: what senders write, one for all
+ */
 struct wr_crew {
 	struct wr_work work;
+	enum wr_sending sending;
+	int file;
 	struct wr_stream *streams;
 	size_t n_streams;
 	pthread_mutex_t lock;
@@ -80,8 +95,8 @@ bool wr_crew_all_done(const struct wr_crew *crew);
 /* wr_crew_stop - stop and join every worker; connections are reset, what is queued is dropped. */
 void wr_crew_stop(struct wr_crew *crew);
 
-/* wr_crew_latency - after wr_crew_stop: the latencies of all streams together into @end. */
-void wr_crew_latency(struct wr_crew *crew, struct wr_end *end);
+/* wr_crew_tell - after wr_crew_stop: latencies and zero-copy writes of all streams together into @end. */
+void wr_crew_tell(struct wr_crew *crew, struct wr_end *end);
 
 void wr_crew_deinit(struct wr_crew *crew);
 
@@ -110,5 +125,15 @@ void wr_stream_blocked_end(struct wr_stream *stream);
  * Return: 0; -1 with errno.
  */
 int wr_stream_write(struct wr_stream *stream, struct iovec *parts, size_t n_parts);
+
+/*
+ * wr_stream_write_file, wr_stream_write_zerocopy - @length bytes of the message by sendfile(), with MSG_ZEROCOPY
+ * wr_stream_zerocopy_end - the notifications that have come meanwhile
+ *
+ * Return: bytes written, all unless it was told to stop; -1 with errno.
+ */
+ssize_t wr_stream_write_file(struct wr_stream *stream, size_t length);
+ssize_t wr_stream_write_zerocopy(struct wr_stream *stream, size_t length);
+void wr_stream_zerocopy_end(struct wr_stream *stream);
 
 #endif

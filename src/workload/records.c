@@ -105,7 +105,7 @@ static int check(const void *target, const struct wr_plan *plan, struct weir_err
 	const struct keys *keys = target;
 	char bytes[WR_UNIT_TEXT], most[WR_UNIT_TEXT];
 
-	if (plan->len_bytes != WR_UNSET) {
+	if (wr_plan_len(plan, plan->reverse) != WR_UNSET) {
 		wr_err_set(err, WEIR_ERR_USAGE, "workload", "it contradicts --length: a write is a record, or a batch");
 		return wr_err_hint(err, "size= and batch= say what a write is: records:size=20-100,batch=80");
 	}
@@ -113,6 +113,9 @@ static int check(const void *target, const struct wr_plan *plan, struct weir_err
 		wr_err_set(err, WEIR_ERR_USAGE, "workload", "it contradicts --bytes, which may end within a record");
 		return wr_err_hint(err, "count= ends it after so many records");
 	}
+	if (plan->zerocopy || plan->msg_zerocopy)
+		return wr_err_set(err, WEIR_ERR_USAGE, "workload", "it contradicts --%szerocopy, which is of streams",
+				  plan->zerocopy ? "" : "msg-");
 	if (keys->acked && !wr_plan_is_tcp(plan))
 		return wr_err_set(err, WEIR_ERR_USAGE, "workload", "wait=acked is of TCP, %s acknowledges nothing", plan->transport);
 	if (write_bytes(keys) > MAX_WRITE_BYTES)

@@ -30,7 +30,9 @@ static ssize_t write_whole(struct wr_stream *stream, size_t length)
 	return rest < 0 && n == 0 ? -1 : n + (rest < 0 ? 0 : rest);
 }
 
-static void send_loop(struct wr_stream *stream)
+/* Inlined with each way of writing: the plain one pays for no other. */
+static inline __attribute__((always_inline)) void send_by(struct wr_stream *stream,
+							  ssize_t (*write)(struct wr_stream *stream, size_t length))
 {
 	uint64_t bytes = 0;
 
@@ -45,13 +47,28 @@ static void send_loop(struct wr_stream *stream)
 		}
 		if (!wr_stream_pace(stream, bytes))
 			break;
-		n = write_whole(stream, length);
+		n = write(stream, length);
 		if (n < 0) {
 			atomic_store(&stream->error, errno);
 			break;
 		}
 		bytes += (uint64_t)n;
 		atomic_store_explicit(&stream->bytes, bytes, memory_order_relaxed);
+	}
+}
+
+static void send_loop(struct wr_stream *stream)
+{
+	switch (stream->crew->sending) {
+	case WR_SENDING_COPIED:
+		send_by(stream, write_whole);
+		return;
+	case WR_SENDING_FILE:
+		send_by(stream, wr_stream_write_file);
+		return;
+	case WR_SENDING_ZEROCOPY:
+		send_by(stream, wr_stream_write_zerocopy);
+		wr_stream_zerocopy_end(stream);
 	}
 }
 

@@ -11,7 +11,7 @@ MEASURING = [name for name in COMMANDS if "TARGET" in weir("help", name).out.spl
 # What iperf3's users know, where the idea is the same.
 IPERF3 = {"p": "port", "t": "time", "n": "bytes", "P": "parallel", "w": "window", "l": "length", "R": "reverse",
           "b": "bitrate", "i": "interval", "J": "json", "N": "nodelay", "C": "congestion", "B": "bind", "4": "ipv4",
-          "6": "ipv6"}
+          "6": "ipv6", "M": "mss", "Z": "zerocopy"}
 
 
 def rows_of(text):

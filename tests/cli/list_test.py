@@ -11,7 +11,7 @@ KINDS = [row["name"] for row in weir("list", "--json").json["rows"]]
 # What the tables can't lose without somebody noticing.
 KNOWN = {"workloads": {"stream", "records"}, "transports": {"tcp", "unix"}, "causes": {"sndbuf-limited", "unknown"},
          "metrics": {"t_ns", "cwnd_segs"}, "elements": {"rate", "delay", "ack-policy"}, "options": {"sndbuf", "workload"},
-         "strategies": {"staircase", "grid"}, "scenarios": {"path-limited"}}
+         "strategies": {"staircase", "grid"}, "sockopts": {"TCP_NODELAY", "SO_PRIORITY"}, "scenarios": {"path-limited"}}
 
 
 def rows(kind):

@@ -90,3 +90,28 @@ def test_next_step_is_named():
     for args, words in (([], "-R tests the other direction"), (["-R"], "without -R")):
         outcome = lab("--rate 100mbit --rtt 10ms", WEIR, "run", "far", "-t", "0.5", *args)
         assert words in outcome.out, outcome.out
+
+
+def test_mss_is_the_segments_size(tmp_path):
+    """-M holds in both directions, whoever sends."""
+    for args in ("-t 0.5 -M 700", "-t 0.5 -M 700 -R"):
+        assert 650 <= run("--rate 100mbit --rtt 10ms", args)["path"]["mss_bytes"] <= 700
+    assert 600 < segment_bytes("--rate 100mbit --rtt 10ms", "-t 0.5 -M 700", tmp_path) <= 700
+
+
+def test_cork_holds_small_writes_together(tmp_path):
+    """100-byte writes, one a millisecond, on a path without delay: corked they leave as full segments."""
+    args = "-t 1 -l 100 -b 800K"
+    assert segment_bytes("--rate 100mbit", args + " --cork", tmp_path) > 1000
+    assert segment_bytes("--rate 100mbit", args, tmp_path) < 500
+
+
+def test_notsent_lowat_keeps_little_unsent(tmp_path):
+    def unsent(args):
+        path = tmp_path / "evidence.json"
+        run("--rate 50mbit --rtt 20ms", f"-t 2 --evidence {path} {args}")
+        samples = json.loads(path.read_text())["near"]["connections"][0]["samples"]
+        place = samples["metrics"].index("notsent_bytes")
+        values = sorted(row[place] for row in samples["rows"][len(samples["rows"]) // 2:])
+        return values[len(values) // 2]
+    assert unsent("--notsent-lowat 16K") < 150000 < unsent("")

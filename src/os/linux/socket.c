@@ -16,8 +16,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include <linux/sockios.h>
-
 #include "base/err.h"
 #include "base/mem.h"
 #include "os/linux/uapi/tcp_info.h"
@@ -30,9 +28,12 @@
 #endif
 #define WR_IPPROTO_TCP 6
 #define WR_TCP_NODELAY 1
+#define WR_TCP_MAXSEG 2
+#define WR_TCP_CORK 3
 #define WR_TCP_WINDOW_CLAMP 10
 #define WR_TCP_INFO 11
 #define WR_TCP_CONGESTION 13
+#define WR_TCP_NOTSENT_LOWAT 25
 #define BUF_LOCK_SEND 1
 #define BUF_LOCK_RECEIVE 2
 
@@ -62,17 +63,38 @@ static int congestion_set(int fd, const char *name, struct weir_err *err)
 					      : "sysctl net.ipv4.tcp_available_congestion_control lists what there is");
 }
 
+static int tcp_set(int fd, int option, const char *name, uint64_t wanted, struct weir_err *err)
+{
+	int value = (int)wanted;
+
+	if (setsockopt(fd, WR_IPPROTO_TCP, option, &value, sizeof value) == 0)
+		return 0;
+	return wr_err_errno(err, WEIR_ERR_HOST, "setsockopt", errno, "setting %s to %d", name, value);
+}
+
 int wr_socket_apply(int fd, const struct wr_socket_wish *wish, struct weir_err *err)
 {
-	int one = 1;
-
 	if (wish->sndbuf_bytes != WR_UNSET && buffer_set(fd, false, wish->sndbuf_bytes, wish->force, err) < 0)
 		return -1;
 	if (wish->rcvbuf_bytes != WR_UNSET && buffer_set(fd, true, wish->rcvbuf_bytes, wish->force, err) < 0)
 		return -1;
-	if (wish->nodelay && setsockopt(fd, WR_IPPROTO_TCP, WR_TCP_NODELAY, &one, sizeof one) < 0)
-		return wr_err_errno(err, WEIR_ERR_HOST, "setsockopt", errno, "setting TCP_NODELAY");
+	if (wish->nodelay && tcp_set(fd, WR_TCP_NODELAY, "TCP_NODELAY", 1, err) < 0)
+		return -1;
+	if (wish->mss_bytes && tcp_set(fd, WR_TCP_MAXSEG, "TCP_MAXSEG", wish->mss_bytes, err) < 0)
+		return -1;
+	if (wish->notsent_lowat_bytes &&
+	    tcp_set(fd, WR_TCP_NOTSENT_LOWAT, "TCP_NOTSENT_LOWAT", wish->notsent_lowat_bytes, err) < 0)
+		return -1;
+	if (wr_sockopt_apply(fd, &wish->set, false, err) < 0)
+		return -1;
 	return wish->congestion ? congestion_set(fd, wish->congestion, err) : 0;
+}
+
+int wr_socket_settle(int fd, const struct wr_socket_wish *wish, struct weir_err *err)
+{
+	if (wish->cork && tcp_set(fd, WR_TCP_CORK, "TCP_CORK", 1, err) < 0)
+		return -1;
+	return wr_sockopt_apply(fd, &wish->set, true, err);
 }
 
 int wr_socket_resize(int fd, bool receive, uint64_t bytes, bool force, struct weir_err *err)
@@ -97,11 +119,15 @@ int wr_socket_pace(int fd, uint64_t bps, struct weir_err *err)
 
 int wr_socket_nodelay(int fd, bool on, struct weir_err *err)
 {
-	int value = on;
+	return tcp_set(fd, WR_TCP_NODELAY, "TCP_NODELAY", on, err);
+}
 
-	if (setsockopt(fd, WR_IPPROTO_TCP, WR_TCP_NODELAY, &value, sizeof value) == 0)
-		return 0;
-	return wr_err_errno(err, WEIR_ERR_HOST, "setsockopt", errno, "TCP_NODELAY %d", value);
+static int tcp_get(int fd, int option)
+{
+	int value = 0;
+	socklen_t length = sizeof value;
+
+	return getsockopt(fd, WR_IPPROTO_TCP, option, &value, &length) == 0 ? value : 0;
 }
 
 static uint64_t int_option(int fd, int option)
@@ -142,7 +168,7 @@ void wr_socket_describe(int fd, const struct wr_socket_wish *wish, struct wr_con
 	connection->rcvbuf_eff_bytes = int_option(fd, SO_RCVBUF);
 	connection->snd_autotuning = locks == WR_UNSET ? wish->sndbuf_bytes == WR_UNSET : !(locks & BUF_LOCK_SEND);
 	connection->rcv_autotuning = locks == WR_UNSET ? wish->rcvbuf_bytes == WR_UNSET : !(locks & BUF_LOCK_RECEIVE);
-	connection->nodelay = wish->nodelay;
+	connection->nodelay = tcp_get(fd, WR_TCP_NODELAY) == 1;
 	connection->ran_on_cpu = -1;
 	memset(connection->congestion, 0, sizeof connection->congestion);
 	(void)getsockopt(fd, WR_IPPROTO_TCP, WR_TCP_CONGESTION, connection->congestion, &length);
