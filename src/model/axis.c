@@ -136,19 +136,39 @@ static int add_range(struct wr_axis *axis, char *text, struct weir_err *err)
 	return 0;
 }
 
+/* A socket option's values: "TCP_NOTSENT_LOWAT=16K,64K" names it once. Return: its name with the "=", or "". */
+static const char *shared_name(char *name, size_t n_name, const struct wr_option *row, const char *text)
+{
+	size_t n = row->kind == WR_OPTION_LIST && strchr(text, '=') ? (size_t)(strchr(text, '=') - text) + 1 : 0;
+
+	snprintf(name, n_name, "%.*s", (int)(n < n_name ? n : n_name - 1), text);
+	return name;
+}
+
+static int add_named(struct wr_axis *axis, const char *name, const char *word, struct weir_err *err)
+{
+	char text[2 * WR_VALUE_TEXT];
+
+	if (!name[0] || strchr(word, '=') || strcmp(word, "unset") == 0)
+		return add(axis, word, err);
+	snprintf(text, sizeof text, "%s%s", name, word);
+	return add(axis, text, err);
+}
+
 int wr_axis_parse(struct wr_axis *axis, const struct wr_option *row, const char *text, struct weir_err *err)
 {
 	wr_auto_free char *copy = strdup(text);
-	char *rest = copy;
+	char *rest = copy, name[WR_VALUE_TEXT];
 
 	axis->row = row;
 	axis->n_values = 0;
+	shared_name(name, sizeof name, row, text);
 	if (!copy)
 		return wr_err_memory(err, "axis");
 	while (rest) {
 		char *word = strsep(&rest, ",");
 
-		if ((strstr(word, "..") ? add_range(axis, word, err) : add(axis, word, err)) < 0)
+		if ((strstr(word, "..") ? add_range(axis, word, err) : add_named(axis, name, word, err)) < 0)
 			return -1;
 	}
 	return 0;
@@ -229,7 +249,7 @@ const char *wr_axis_value_text(char *out, const struct wr_axis *axis, size_t ind
 	double number = (double)value->number;
 
 	if (value->number == WR_UNSET || axis->row->kind == WR_OPTION_COUNT)
-		snprintf(out, WR_UNIT_TEXT, "%s", value->text);
+		snprintf(out, WR_UNIT_TEXT, "%.31s", value->text);
 	else if (axis->row->kind == WR_OPTION_SIZE && value->number % 1024)
 		snprintf(out, WR_UNIT_TEXT, "%llu B", (unsigned long long)value->number);
 	else if (axis->row->kind == WR_OPTION_SIZE)

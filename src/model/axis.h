@@ -10,7 +10,7 @@
 
 #define WR_MAX_AXES 8
 #define WR_MAX_AXIS_VALUES 64
-#define WR_VALUE_TEXT 32
+#define WR_VALUE_TEXT 40
 
 /*
  * One value, as the command line writes it.
@@ -30,7 +30,7 @@ struct wr_axis {
 
 /*
  * wr_axis_parse - a list of values for @row: "16K,64K", "unset,1M", "16K..4M:x2" (each twice the last), "1..9:+2"
- * @text: for a flag "off" and "on"; "unset" where the option has no default
+ * @text: for a flag "off" and "on"; for socket options "OPT=V,V"; "unset" where the option has no default
  *
  * A range ends with its last step at or below its end, whole numbers throughout. Return: 0; -1 (WEIR_ERR_USAGE) an
  * empty or double value, one out of the row's bounds, too many.

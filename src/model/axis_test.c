@@ -40,6 +40,8 @@ static void lists_and_ranges(void **state)
 	assert_values("parallel", "1..8:+3", (const char *const[]){"1", "4", "7"}, 3);
 	assert_values("congestion", "cubic,bbr", (const char *const[]){"cubic", "bbr"}, 2);
 	assert_values("nodelay", "off,on", (const char *const[]){"off", "on"}, 2);
+	assert_values("set", "TCP_NOTSENT_LOWAT=16384,65536,unset",
+		      (const char *const[]){"TCP_NOTSENT_LOWAT=16384", "TCP_NOTSENT_LOWAT=65536", "unset"}, 3);
 	assert_values("bitrate", "10mbit,20mbit", (const char *const[]){"10mbit", "20mbit"}, 2);
 }
 
@@ -70,7 +72,7 @@ static void refusals(void **state)
 	assert_refused("parallel", "unset,2", "default");
 	assert_refused("nodelay", "yes", "off and on");
 	assert_refused("congestion", "a..b", "no range");
-	assert_refused("congestion", "a-name-that-is-longer-than-any-value-may-be,x", "too long");
+	assert_refused("congestion", "a-name-that-is-much-longer-than-any-value-may-be,x", "too long");
 }
 
 static void unset_comes_first(void **state)
