@@ -54,7 +54,7 @@ COUNTS = {"open files": open_files, "network namespaces": lambda: slab_objects("
 def folders():
     """Files that a program of weir's could have left in the common places."""
     return {path for folder in (tempfile.gettempdir(), "/dev/shm", "/run") for path in glob.glob(f"{folder}/*")
-            if "weir" in os.path.basename(path)}
+            if "weir" in os.path.basename(path) and not os.path.basename(path).startswith(("weir-test-", "weir-uml-"))}
 
 
 def test_two_hundred_labs_leave_nothing(tmp_path):
