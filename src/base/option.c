@@ -349,7 +349,8 @@ void wr_option_help(const struct wr_option *options, FILE *out)
 			snprintf(letter, sizeof letter, "-%c, ", option->letter);
 		snprintf(names, sizeof names, "%s--%s%s%s", letter, option->name, option->metavar && !is_optional(option) ? " " : "",
 			 option->metavar ? option->metavar : "");
-		fprintf(out, "  %-28s %s", names, option->help);
+		/* Two blanks at least between the columns. */
+		fprintf(out, "  %-28s%s%s", names, strlen(names) < 28 ? " " : "  ", option->help);
 		if (option->fallback)
 			fprintf(out, " (default %s)", option->fallback);
 		fputc('\n', out);

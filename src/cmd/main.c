@@ -21,6 +21,7 @@ const struct wr_command *const wr_commands[] = {
 	&wr_command_serve,
 	&wr_command_lab,
 	&wr_command_history,
+	&wr_command_compare,
 	&wr_command_list,
 	NULL,
 };

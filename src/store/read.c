@@ -87,6 +87,7 @@ int wr_store_ids(struct wr_store *store, int64_t **ids, size_t *n_ids, struct we
 	if (ids_collect(store, "SELECT id FROM run INDEXED BY run_started", ids, n_ids, NULL) < 0 &&
 	    ids_collect(store, "SELECT id FROM run NOT INDEXED", ids, n_ids, err) < 0) {
 		free(wr_steal(*ids));
+		*n_ids = 0;
 		return -1;
 	}
 	if (*n_ids)
