@@ -434,6 +434,7 @@ static void a_file_of_odd_rows_does_no_harm(void **state)
 
 #define N_WRITERS 8
 #define N_EACH 20
+#define N_ROUNDS 8
 
 /* All begin together on a file that is not there yet; each opens and closes it for every run, as commands do. */
 static void write_at_once(const struct fixture *fixture, int n_each)
@@ -478,7 +479,7 @@ static void writers_at_once_lose_nothing(void **state)
 
 	write_at_once(fixture, N_EACH);
 	/* Making the file is where they meet most. */
-	for (int i = 0; i < N_EACH; i++) {
+	for (int i = 0; i < N_ROUNDS; i++) {
 		unlink(fixture->path);
 		write_at_once(fixture, 1);
 	}
