@@ -15,10 +15,12 @@ struct wr_lab_capture;
  * wr_lab_capture_new - begin a file
  * @path: is made or overwritten
  * @clock_offset_ns: from the link's clock to the time of day
+ * @transit_ns: the most that lies between leaving the bottleneck and arriving
  *
  * Return: 0; -1 with @err when it can't be written.
  */
-int wr_lab_capture_new(struct wr_lab_capture **out, const char *path, int64_t clock_offset_ns, struct weir_err *err);
+int wr_lab_capture_new(struct wr_lab_capture **out, const char *path, int64_t clock_offset_ns, uint64_t transit_ns,
+		       struct weir_err *err);
 
 /* wr_lab_capture_free - write what is left and end the file. */
 struct wr_lab_capture *wr_lab_capture_free(struct wr_lab_capture *capture);
@@ -30,7 +32,7 @@ struct wr_lab_capture *wr_lab_capture_free(struct wr_lab_capture *capture);
 void wr_lab_capture_packet(struct wr_lab_capture *capture, enum wr_lab_end end, const uint8_t *data, size_t n_bytes,
 			   uint64_t left_ns, uint64_t rate_bps);
 
-/* wr_lab_capture_flush - hand on what is gathered; before a sleep. */
+/* wr_lab_capture_flush - write what no earlier packet can come for any more; before a sleep. */
 void wr_lab_capture_flush(struct wr_lab_capture *capture);
 
 #endif

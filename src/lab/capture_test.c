@@ -43,7 +43,7 @@ static void a_super_packet_is_seen_segment_by_segment(void **state)
 
 	(void)state;
 	close(fd);
-	assert_int_equal(wr_lab_capture_new(&capture, path, 1000000000000000000, NULL), 0);
+	assert_int_equal(wr_lab_capture_new(&capture, path, 1000000000000000000, 0, NULL), 0);
 	n_packet = build(data, &recipes[0]); /* 44 full segments: 1538 bytes each on the wire, 123040 ns at 100 Mbit/s */
 	wr_lab_capture_packet(capture, WR_LAB_FAR, data, n_packet, 50000000, 100000000);
 	assert_null(wr_lab_capture_free(capture));
@@ -79,7 +79,7 @@ static void a_file_that_can_not_be_written(void **state)
 	struct weir_err err = {0};
 
 	(void)state;
-	assert_int_equal(wr_lab_capture_new(&capture, "/nonexistent/file", 0, &err), -1);
+	assert_int_equal(wr_lab_capture_new(&capture, "/nonexistent/file", 0, 0, &err), -1);
 	assert_int_equal(err.code, WEIR_ERR_USAGE);
 	assert_non_null(strstr(err.text, "/nonexistent/file"));
 }

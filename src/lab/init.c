@@ -53,13 +53,21 @@ static int exit_status(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* The most that an element after the bottleneck adds: delay, jitter, which is no more than that, and being overtaken. */
+static uint64_t transit_ns(const struct wr_lab_way *way)
+{
+	return (way->jitter.spread_ns ? 2 : 1) * way->delay_ns + way->reorder.late_ns;
+}
+
 /* One file for both directions when they name the same. */
 static int begin_captures(struct wr_lab_init *init, struct weir_err *err)
 {
 	const struct wr_lab_way *ways = init->settings->link.ways;
+	uint64_t most_ns = transit_ns(&ways[WR_LAB_NEAR]), far_ns = transit_ns(&ways[WR_LAB_FAR]);
 	struct timespec now;
 	int64_t offset_ns;
 
+	most_ns = far_ns > most_ns ? far_ns : most_ns;
 	clock_gettime(CLOCK_REALTIME, &now);
 	offset_ns = now.tv_sec * (int64_t)WR_NS_PER_S + now.tv_nsec - wr_clock_ns();
 	for (int end = 0; end < WR_LAB_N_ENDS; end++) {
@@ -67,7 +75,7 @@ static int begin_captures(struct wr_lab_init *init, struct weir_err *err)
 			continue;
 		if (end > 0 && ways[0].pcap && strcmp(ways[0].pcap, ways[end].pcap) == 0)
 			init->captures[end] = init->captures[0];
-		else if (wr_lab_capture_new(&init->captures[end], ways[end].pcap, offset_ns, err) < 0)
+		else if (wr_lab_capture_new(&init->captures[end], ways[end].pcap, offset_ns, most_ns, err) < 0)
 			return -1;
 	}
 	return 0;

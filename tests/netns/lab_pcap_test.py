@@ -81,6 +81,23 @@ def test_both_directions_in_one_file(tmp_path):
     assert len(found) == delivered
 
 
+@pytest.mark.parametrize("options", [
+    ["--rate", "100mbit", "--rtt", "4ms"],
+    ["--rate", "50mbit", "--near-delay", "20ms", "--far-delay", "1ms"],
+    ["--rate", "50mbit", "--rtt", "20ms", "--jitter", "5ms,normal,reorder", "--reorder", "1%,late=8ms"],
+    [],
+], ids=" ".join)
+def test_packets_stand_in_the_order_in_which_they_left(options, tmp_path):
+    """Whatever the delays do to their order of arrival, and nothing is lost or invented on the way."""
+    file = tmp_path / "both.pcapng"
+    stats = transfer(*options, "--pcap", str(file))
+    found = packets(file)
+    stamps = [stamp for _, stamp, _ in found]
+    assert stamps == sorted(stamps)
+    assert {sender for sender, _, _ in found} == {0, 1}
+    assert len(found) == sum(int(line.split(", ")[1].split()[0]) for line in stats.splitlines() if " delivered " in line)
+
+
 def test_one_direction_alone(tmp_path):
     file = tmp_path / "far.pcapng"
     transfer("--far-pcap", str(file))
@@ -90,9 +107,10 @@ def test_one_direction_alone(tmp_path):
 @pytest.mark.skipif(not shutil.which("capinfos"), reason="capinfos (Debian: wireshark-common) is not installed")
 def test_wireshark_reads_it(tmp_path):
     file = tmp_path / "both.pcapng"
-    transfer("--pcap", str(file))
+    transfer("--near-delay", "5ms", "--pcap", str(file))
     done = subprocess.run(["capinfos", file], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "nanoseconds" in done.stdout and done.stderr == ""
+    assert "Strict time order:   True" in done.stdout
 
 
 def test_a_file_that_can_not_be_written():
