@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What labs leave behind: nothing, after many in a row and after a SIGKILL of any of their processes in a transfer."""
-import glob
 import os
 import random
 import signal
-import tempfile
 import time
 
 import pytest
 
 from lab_util import NEEDS, WEIR, Marked, traces
-from weirtest import call, marked_processes, until
+from weirtest import LIMIT_S, call, marked_processes, until
 
 pytestmark = NEEDS
 
@@ -18,7 +16,7 @@ N_LABS = 200
 # A lab that leaked a descriptor or namespace would leave 200 of it; other programs come and go by far fewer.
 NOISE = N_LABS // 4
 # A leaked network namespace holds some 300 KB; two hundred labs have four hundred of them.
-NOISE_BYTES = 24 << 20
+NOISE_BYTES = 48 << 20
 
 
 def slab_objects(name):
@@ -42,38 +40,40 @@ def open_files():
         return int(source.read().split()[0])
 
 
-def n_processes():
-    return len(glob.glob("/proc/[0-9]*"))
-
-
 COUNTS = {"open files": open_files, "network namespaces": lambda: slab_objects("net_namespace"),
-          "PID namespaces": lambda: slab_objects("pid_namespace"), "mounts": lambda: slab_objects("mnt_cache"),
-          "processes": n_processes}
+          "PID namespaces": lambda: slab_objects("pid_namespace"), "mounts": lambda: slab_objects("mnt_cache")}
 
 
-def folders():
-    """Files that a program of weir's could have left in the common places."""
-    return {path for folder in (tempfile.gettempdir(), "/dev/shm", "/run") for path in glob.glob(f"{folder}/*")
-            if "weir" in os.path.basename(path) and not os.path.basename(path).startswith(("weir-test-", "weir-uml-"))}
+# Where programs leave files: empty folders of the test's own. The tool may lie below one of them, so it is copied before.
+PLACES = "/tmp /var/tmp /dev/shm /run"
+LABS = f"""
+mount -t tmpfs tmpfs /mnt && cp {WEIR} /mnt/weir || exit 1
+for place in {PLACES}; do mount -t tmpfs tmpfs $place || exit 1; done
+cd /tmp
+for i in $(seq {N_LABS}); do HOME=/tmp /mnt/weir lab --rtt 1ms --rate 1gbit -- true || exit 1; done
+find {PLACES} -mindepth 1
+"""
 
 
-def test_two_hundred_labs_leave_nothing(tmp_path):
-    before, files = traces(), folders()
+# A sanitizer's report goes to stderr, as the folder for it can't be reached from there.
+SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "", "TSAN_OPTIONS": ""}
+
+
+def test_two_hundred_labs_leave_nothing():
+    before = traces()
     counts = {name: count() for name, count in COUNTS.items()}
     used = kernel_bytes()
-    for _ in range(N_LABS):
-        done = call(WEIR, "lab", "--rtt", "1ms", "--rate", "1gbit", "--", "true", cwd=tmp_path,
-                    env={"TMPDIR": str(tmp_path), "HOME": str(tmp_path)})
-        assert done.code == 0, done.err
+    done = call("unshare", "-m", "sh", "-c", LABS, env=SANITIZERS, timeout=3 * LIMIT_S)
+    assert done.code == 0, done.err
+    assert done.out == ""
     until(lambda: not marked_processes(), "the end of every process")
     after = traces()
     for kind in ("mounts", "hosts", "devices"):
         assert after[kind] == before[kind]
-    assert os.listdir(tmp_path) == [] and folders() == files
     # The kernel takes namespaces apart behind a lab's back, several at once.
     for name, count in COUNTS.items():
-        until(lambda: count() < counts[name] + NOISE, f"the end of {N_LABS} labs' {name}")
-    until(lambda: kernel_bytes() < used + NOISE_BYTES, f"less than {NOISE_BYTES} more bytes of kernel memory")
+        until(lambda: count() < counts[name] + NOISE, f"the end of {N_LABS} labs' {name}", 30)
+    until(lambda: kernel_bytes() < used + NOISE_BYTES, f"less than {NOISE_BYTES} more bytes of kernel memory", 30)
 
 
 def child_of(pid):
@@ -84,13 +84,13 @@ def child_of(pid):
 @pytest.mark.parametrize("victim", ["caller", "init"])
 def test_a_kill_in_a_transfer_leaves_nothing(victim, tmp_path):
     """Both directions full, counters and packets being written, and processes of their own session at both ends."""
-    before, files = traces(), folders()
+    before = traces()
     chance = random.Random(4711)
     script = "echo ready; setsid sleep 300 & weir run far -P 2 -t 60 >/dev/null & weir run far -R -t 60 >/dev/null"
     for _ in range(5):
         running = Marked("--rate", "200mbit", "--rtt", "10ms", "--pcap", str(tmp_path / "pcap"), "--stats-json",
                          str(tmp_path / "stats"), "--far-cmd", "setsid sleep 300 & exec weir serve --quiet", "--", "sh", "-c", script,
-                         start_new_session=True)
+                         start_new_session=True, cwd=tmp_path)
         assert running.process.stdout.readline() == "ready\n"
         until(lambda: os.path.getsize(tmp_path / "pcap") > 1 << 20, "a megabyte of packets")
         time.sleep(chance.uniform(0, 0.05))  # any moment will do
@@ -102,4 +102,4 @@ def test_a_kill_in_a_transfer_leaves_nothing(victim, tmp_path):
     after = traces()
     for kind in ("mounts", "hosts", "devices"):
         assert after[kind] == before[kind]
-    assert folders() == files
+    assert set(os.listdir(tmp_path)) <= {"pcap", "stats", "stats.new"}
