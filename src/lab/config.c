@@ -118,7 +118,7 @@ static int parse_queue(const char *text, struct wr_lab_way *way, struct weir_err
 	if (wr_time_parse(text, &ns, err) < 0)
 		return -1;
 	if (way->schedule.n_steps)
-		way->queue_ns = ns;
+		way->queue_ns = ns ? ns : 1; /* 0 is no limit there */
 	else
 		way->queue_bytes = (uint64_t)llround((double)way->rate_bps * (double)ns / 8e9);
 	return 0;

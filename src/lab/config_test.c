@@ -140,6 +140,7 @@ static void elements_refuse_nonsense(void **state)
 		CASE(outage, "2s", "--near-outage: '2s' has no length", false, false),
 		CASE(outage, "2s,for=2s,every=1s", "would never end", false, false),
 		CASE(outage, "2s,for=1s,hold", "hold needs a rate", false, false),
+		CASE(outage, "0,for=1ms,every=1.5ms,hold", "1 ms at least must lie between", true, false),
 		CASE(jitter, "5ms", "--near-jitter: '5ms' is more than the delay", false, false),
 		CASE(jitter, "5ms,gaussian", "'gaussian' is not understood", false, true),
 		CASE(reorder, "1%", "--near-reorder: a distance in segments needs a rate", false, false),

@@ -8,6 +8,8 @@
 #include "lab/element.h"
 
 #define MAX_NS 86400e9
+/* A segment that waits passes windows one by one: at 1 kbit/s in so much time between two of them it moves by a bit. */
+#define MIN_HOLD_GAP_NS WR_NS_PER_MS
 
 static const struct wr_lab_spec keys[] = {
 	{"--outage TIME", "", WR_LAB_SPEC_TIME, WR_LAB_WAY(outage.from_ns), 0, MAX_NS, "time", NULL, "none",
@@ -17,7 +19,7 @@ static const struct wr_lab_spec keys[] = {
 	{",every=TIME", "every", WR_LAB_SPEC_TIME, WR_LAB_WAY(outage.every_ns), 1e3, MAX_NS, "time", NULL, "once only",
 	 "from one beginning to the next; longer than for="},
 	{",hold", "hold", WR_LAB_SPEC_FLAG, WR_LAB_WAY(outage.hold), 0, 0, NULL, NULL, "lose",
-	 "what comes waits; needs a rate, not together with a rate file"},
+	 "what comes waits; needs a rate, no rate file, and 1 ms between windows"},
 };
 
 static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
@@ -32,6 +34,8 @@ static int parse(const char *text, struct wr_lab_way *way, struct weir_err *err)
 	}
 	if (outage->every_ns && outage->every_ns <= outage->length_ns)
 		return wr_err_set(err, WEIR_ERR_USAGE, "outage", "'%s' would never end: every= is not longer than for=", text);
+	if (outage->hold && outage->every_ns && outage->every_ns < outage->length_ns + MIN_HOLD_GAP_NS)
+		return wr_err_set(err, WEIR_ERR_USAGE, "outage", "'%s': with hold, 1 ms at least must lie between two windows", text);
 	if (outage->hold && way->rate_bps == WR_UNSET) {
 		wr_err_set(err, WEIR_ERR_USAGE, "outage", "hold needs a rate: what waits must leave at some pace");
 		return wr_err_hint(err, "add --rate");

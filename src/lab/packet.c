@@ -92,6 +92,7 @@ void wr_lab_packet_parse(const uint8_t *data, size_t n_bytes, struct wr_lab_shap
 	const uint8_t *ip = data + WR_LAB_VIRTIO_BYTES;
 	size_t n = n_bytes > WR_LAB_VIRTIO_BYTES ? n_bytes - WR_LAB_VIRTIO_BYTES : 0;
 	struct virtio_net_hdr header;
+	size_t n_segs;
 	bool udp;
 
 	*shape = (struct wr_lab_shape){.n_segs = 1, .ip_bytes = (uint32_t)n};
@@ -104,10 +105,14 @@ void wr_lab_packet_parse(const uint8_t *data, size_t n_bytes, struct wr_lab_shap
 	if (!(header.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) || header.gso_type == VIRTIO_NET_HDR_GSO_UDP)
 		return;
 	if (!parse_l4(ip, n, parse_ip(ip, n, shape), shape) || shape->tcp == udp ||
-	    header.csum_start != shape->l4_offset_bytes || shape->header_bytes >= n)
+	    header.csum_start != shape->l4_offset_bytes || shape->header_bytes >= n ||
+	    shape->header_bytes > WR_LAB_MAX_HEADER_BYTES)
+		return;
+	n_segs = (n - shape->header_bytes + header.gso_size - 1) / header.gso_size;
+	if (n_segs < 2 || n_segs > WR_LAB_MAX_SEGS)
 		return;
 	shape->seg_payload_bytes = header.gso_size;
-	shape->n_segs = (uint32_t)((n - shape->header_bytes + header.gso_size - 1) / header.gso_size);
+	shape->n_segs = (uint32_t)n_segs;
 }
 
 bool wr_lab_packet_find_l4(const uint8_t *data, size_t n_bytes, struct wr_lab_shape *shape)

@@ -23,8 +23,16 @@
 #define WR_LAB_MAX_PACKET_BYTES (WR_LAB_VIRTIO_BYTES + 40 + 65535)
 
 /*
+ * The most segments that a packet is taken for, and the longest headers that each of them repeats: 64 KiB in segments of
+ * 48 bytes (TCP_MIN_GSO_SIZE in include/net/tcp.h), and far more than any stack writes. So a packet can't ask for more
+ * buffers than the link keeps back.
+ */
+#define WR_LAB_MAX_SEGS 1400
+#define WR_LAB_MAX_HEADER_BYTES 512
+
+/*
  * The shape of a packet.
- * @n_segs: 1 or more
+ * @n_segs: 1 to WR_LAB_MAX_SEGS
  * @ip_bytes: of the IP packet, header and all
  * @l4_offset_bytes: from the IP header to the TCP or UDP header
  * @header_bytes: what each segment repeats (IP and TCP or UDP headers)
@@ -41,7 +49,7 @@ struct wr_lab_shape {
  * @n_bytes: of both
  *
  * The lengths come from the packet's own headers, for the virtio header's hdr_len is only a hint. A packet that
- * claims to be many segments but can't be cut is one segment of its whole length.
+ * claims to be many segments but can't be cut, or to be too many, is one segment of its whole length.
  */
 void wr_lab_packet_parse(const uint8_t *data, size_t n_bytes, struct wr_lab_shape *shape);
 

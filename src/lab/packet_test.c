@@ -115,6 +115,29 @@ static void each_segment_pays_for_its_headers_and_frame(void **state)
 	assert_int_equal(wr_lab_packet_wire_bytes(&shape, 0, 1), 90);
 }
 
+/* More segments, or longer headers, than the pool keeps buffers for: the packet then is one, which nobody cuts. */
+static void what_would_be_too_many_segments_is_one(void **state)
+{
+	static const struct {
+		struct recipe recipe;
+		uint32_t n_segs;
+	} cases[] = {
+		{{false, true, 0, 40, 40 * WR_LAB_MAX_SEGS - 1}, WR_LAB_MAX_SEGS},
+		{{false, true, 0, 40, 40 * WR_LAB_MAX_SEGS}, WR_LAB_MAX_SEGS},
+		{{false, true, 0, 40, 40 * WR_LAB_MAX_SEGS + 1}, 1},
+		{{false, true, 0, 1448, 1448}, 1},
+	};
+	static uint8_t data[WR_LAB_MAX_PACKET_BYTES];
+	struct wr_lab_shape shape;
+
+	(void)state;
+	for (size_t i = 0; i < WR_N_ELEMENTS(cases); i++) {
+		wr_lab_packet_parse(data, build(data, &cases[i].recipe), &shape);
+		assert_int_equal(shape.n_segs, cases[i].n_segs);
+		assert_true((shape.seg_payload_bytes > 0) == (shape.n_segs > 1));
+	}
+}
+
 /* Whatever arrives, a shape never reaches outside the packet. Run under asan this is a fuzz of the packet path. */
 static void malformed_packets_stay_inside(void **state)
 {
@@ -152,6 +175,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cuts_are_what_a_sender_would_send),
 		cmocka_unit_test(each_segment_pays_for_its_headers_and_frame),
+		cmocka_unit_test(what_would_be_too_many_segments_is_one),
 		cmocka_unit_test(malformed_packets_stay_inside),
 	};
 

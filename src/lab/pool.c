@@ -17,9 +17,9 @@
 #define N_SMALL 262144
 #define N_LARGE 16384
 #define MIN_SLOTS 4096
-/* One packet makes at most so many pieces: 64 KiB in segments of 48 bytes; in pieces larger than a small slot; each twice. */
-#define RESERVE_SMALL 2800
-#define RESERVE_LARGE 72
+/* One packet makes at most so many pieces, each of them twice; and of pieces larger than a small slot so many. */
+#define RESERVE_SMALL (2 * WR_LAB_MAX_SEGS)
+#define RESERVE_LARGE (2 * (WR_LAB_MAX_PACKET_BYTES / (SMALL_STRIDE_BYTES - WR_LAB_MAX_HEADER_BYTES - 128) + 1))
 
 _Static_assert(WR_LAB_POOL_MAX_PACKETS == N_SMALL + N_LARGE, "all of both sizes");
 

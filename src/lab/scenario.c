@@ -196,6 +196,15 @@ static int read_scenario(struct reader *reader, const char *key, const char *val
 	return 0;
 }
 
+/* What is no UTF-8 could not be told in the list of what was found. */
+static int check_text(struct reader *reader, const char *key, const char *value)
+{
+	json_t *texts = json_pack("[ss]", key, value);
+
+	json_decref(texts);
+	return texts ? 0 : wr_err_set(&reader->err, WEIR_ERR_USAGE, "scenario", "the line is no UTF-8 text");
+}
+
 /* inih's handler: 0 refuses the line. After the first refusal nothing more is looked at. */
 static int read_key(void *context, const char *section, const char *key, const char *value)
 {
@@ -204,7 +213,9 @@ static int read_key(void *context, const char *section, const char *key, const c
 
 	if (reader->failed)
 		return 1;
-	if (strcmp(section, "scenario") == 0)
+	if (check_text(reader, key, value) < 0)
+		rc = -1;
+	else if (strcmp(section, "scenario") == 0)
 		rc = read_scenario(reader, key, value);
 	else if (strcmp(section, "link") == 0)
 		rc = read_link(reader, key, value);

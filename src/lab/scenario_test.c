@@ -86,6 +86,7 @@ static void nonsense_is_refused_with_its_line(void **state)
 		{"[expect]\nside = left\n", "file:2: a side is"},
 		{"[expect]\nspeed = 1..2\n", "file:2: cause, side"},
 		{"[expect]\ncause = x\ncause = y\n", "file:3: a second 'cause'"},
+		{"[expect]\nthrough\xff_bps = 1..2\n", "file:2: the line is no UTF-8 text"},
 		{"rubbish\n", "file:1: neither"},
 		{"[near]\ncommand = weir run far\n", "file: [expect] says nothing"},
 		{"[expect]\ncause = x\n", "file: [near] has no command"},

@@ -18,6 +18,8 @@
 #define BLANKS " \t\r"
 #define MIN_RATE_BPS 1000
 #define MAX_RATE_BPS 1000000000000
+/* Traces of cells have one line per millisecond, and the link itself is no more exact. It bounds the steps of a segment. */
+#define MIN_STEP_NS WR_NS_PER_MS
 
 static int line_error(struct weir_err *err, const char *name, unsigned line, const char *what)
 {
@@ -36,10 +38,13 @@ static int place_error(struct weir_err *err, const char *name, unsigned line)
 	return -1;
 }
 
+/* A step more, or none where the rate stays as it is. */
 static int append(struct wr_lab_rate_schedule *schedule, uint64_t from_ns, uint64_t rate_bps, struct weir_err *err)
 {
 	struct wr_lab_rate_step *steps = schedule->steps;
 
+	if (schedule->n_steps && steps[schedule->n_steps - 1].rate_bps == rate_bps)
+		return 0;
 	if ((schedule->n_steps & (schedule->n_steps - 1)) == 0) /* at each power of two the room doubles */
 		steps = realloc(steps, (schedule->n_steps ? 2 * schedule->n_steps : 1) * sizeof *steps);
 	if (!steps)
@@ -49,7 +54,8 @@ static int append(struct wr_lab_rate_schedule *schedule, uint64_t from_ns, uint6
 	return 0;
 }
 
-static int line_parse(const char *name, unsigned line, char *text, struct wr_lab_rate_schedule *schedule,
+/* @last_ns: of the line before, then of this one */
+static int line_parse(const char *name, unsigned line, char *text, struct wr_lab_rate_schedule *schedule, uint64_t *last_ns,
 		      struct weir_err *err)
 {
 	char *rest, *time = strtok_r(text, BLANKS, &rest), *rate = strtok_r(NULL, BLANKS, &rest);
@@ -65,8 +71,9 @@ static int line_parse(const char *name, unsigned line, char *text, struct wr_lab
 		return line_error(err, name, line, "nothing can follow 'repeat'");
 	if (schedule->n_steps == 0 && from_ns != 0)
 		return line_error(err, name, line, "the first rate begins at 0");
-	if (schedule->n_steps && from_ns <= schedule->steps[schedule->n_steps - 1].from_ns)
-		return line_error(err, name, line, "times must ascend");
+	if (schedule->n_steps && from_ns < *last_ns + MIN_STEP_NS)
+		return line_error(err, name, line, "times must ascend, by 1 ms at least");
+	*last_ns = from_ns;
 	if (strcmp(rate, "repeat") == 0) {
 		schedule->repeat_ns = from_ns;
 		return schedule->n_steps ? 0 : line_error(err, name, line, "there is no rate to repeat");
@@ -82,6 +89,7 @@ static int line_parse(const char *name, unsigned line, char *text, struct wr_lab
 
 static int lines_parse(const char *name, char *text, struct wr_lab_rate_schedule *schedule, struct weir_err *err)
 {
+	uint64_t last_ns = 0;
 	unsigned line = 1;
 
 	for (char *at = text; at; line++) {
@@ -90,7 +98,7 @@ static int lines_parse(const char *name, char *text, struct wr_lab_rate_schedule
 		if (end)
 			*end++ = '\0';
 		at[strcspn(at, "#")] = '\0';
-		if (line_parse(name, line, at, schedule, err) < 0)
+		if (line_parse(name, line, at, schedule, &last_ns, err) < 0)
 			return -1;
 		at = end;
 	}

@@ -42,7 +42,8 @@ static void nonsense_is_refused_with_its_line(void **state)
 		{"0", "file:1: a line"}, {"0 1mbit x", "file:1: a line"},	{"0 fast", "file:1: rate 'fast'"},
 		{"x 1mbit", "file:1: time 'x'"}, {"0 1mbit\n1s 0", "for ever"}, {"0 0\n1s repeat", "for ever"},
 		{"0 repeat", "file:1: there is no rate"}, {"0 1mbit\n1s repeat\n2s 1mbit", "file:3: nothing"},
-		{"0 1bit", "file:1: a rate is"},
+		{"0 1bit", "file:1: a rate is"}, {"0 1mbit\n999us 2mbit", "file:2: times"}, {"0 1mbit\n1ns repeat", "file:2: times"},
+		{"0 1mbit\n1ms 1mbit\n1.5ms 2mbit", "file:3: times"},
 	};
 
 	(void)state;
@@ -78,6 +79,34 @@ static void a_server_follows_it_exactly(void **state)
 	wr_lab_schedule_deinit(&schedule);
 }
 
+static void equal_rates_are_one_step(void **state)
+{
+	struct wr_lab_rate_schedule schedule;
+
+	(void)state;
+	assert_int_equal(parse("0 0\n1ms 0\n2ms 1kbit\n3ms 1kbit\n4ms 0\n5ms 0\n6ms repeat", &schedule, NULL), 0);
+	assert_int_equal(schedule.n_steps, 3);
+	assert_int_equal(schedule.steps[1].from_ns, 2000000);
+	assert_int_equal(schedule.steps[2].from_ns, 4000000);
+	assert_int_equal(schedule.repeat_ns, 6000000);
+	wr_lab_schedule_deinit(&schedule);
+}
+
+/* A bit every four years: the queue's end stays where a clock can say it. */
+static void what_leaves_in_ages_never_does(void **state)
+{
+	struct wr_lab_rate_schedule schedule;
+	struct wr_lab_server server = {.rate_bps = 1000, .schedule = &schedule};
+
+	(void)state;
+	assert_int_equal(parse("0 1kbit\n1ms 0\n36000h repeat", &schedule, NULL), 0);
+	for (int i = 0; i < 3; i++)
+		wr_lab_server_serve(&server, 0, 1538);
+	assert_true(server.busy_until_ns > UINT64_MAX / 4 && server.busy_until_ns < UINT64_MAX / 2);
+	assert_int_equal(wr_lab_server_backlog_bytes(&server, 1), 3 * 1538 - 1);
+	wr_lab_schedule_deinit(&schedule);
+}
+
 /* Whatever stands in the file, it is read or refused. Run under asan this is a fuzz of the parser. */
 static void any_text_is_read_or_refused(void **state)
 {
@@ -106,6 +135,8 @@ int main(void)
 		cmocka_unit_test(lines_comments_and_repeat),
 		cmocka_unit_test(nonsense_is_refused_with_its_line),
 		cmocka_unit_test(a_server_follows_it_exactly),
+		cmocka_unit_test(equal_rates_are_one_step),
+		cmocka_unit_test(what_leaves_in_ages_never_does),
 		cmocka_unit_test(any_text_is_read_or_refused),
 	};
 

@@ -8,6 +8,8 @@
 #include <assert.h>
 
 #define WORK_PER_BYTE 8000000000ULL
+/* What leaves so late, in 146 years, never does: a schedule may send a bit a day. */
+#define NEVER_NS (UINT64_C(1) << 62)
 
 bool wr_lab_outage_at(const struct wr_lab_outage *outage, uint64_t at_ns, uint64_t *until_ns)
 {
@@ -89,7 +91,7 @@ static bool varies(const struct wr_lab_server *server)
 /* Send @work from busy_until_ns on, through as many steps as it takes. */
 static void serve_steps(struct wr_lab_server *server, unsigned __int128 work)
 {
-	while (work) {
+	while (work && server->busy_until_ns < NEVER_NS) {
 		uint64_t until_ns, rate_bps = wr_lab_server_rate_at(server, server->busy_until_ns, &until_ns);
 		unsigned __int128 room = (unsigned __int128)rate_bps * (until_ns - server->busy_until_ns);
 
