@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Runs commands in User-Mode Linux (Debian's user-mode-linux): a kernel of its own with modules that the host's may
-lack (vsock_loopback, sch_netem, every congestion control), on the host's own files, as an ordinary user, in two seconds.
+lack (vsock_loopback, sch_netem, every congestion control), on the host's own files, as any user, in two seconds.
 
     done = guest.run("ping -c 1 127.0.0.1", modules=["vsock_loopback"], timeout=30)
     done.code, done.out, done.err, done.files["name"]      # what the command left in $OUT
@@ -25,9 +25,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
-import weirtest  # noqa: E402 (found by the line above when this is the program)
-
+WEIR = os.path.abspath(os.environ.get("WEIR", os.path.join(HERE, "..", "..", "build", "weir")))
 PYTHON = "/usr/bin/python3"
 BOOT_S = 30
 MOST_BYTES = 64 << 20  # of each result
@@ -43,16 +41,24 @@ class CannotStart(Error):
 
 
 @dataclasses.dataclass
-class Outcome(weirtest.Outcome):
+class Outcome:
     """How a command in a guest ended; files: name -> bytes, what it left in $OUT."""
+    code: int
+    out: str
+    err: str
+    seconds: float
     files: dict
+
+    @property
+    def json(self):
+        return json.loads(self.out)
 
 
 def script_of(command, env):
     """The shell script that a guest runs: a list is one command, a string is a script."""
-    exports = {"PATH": f"{os.path.dirname(weirtest.WEIR)}:$PATH"}
-    lines = [f'export {name}="{value}"' for name, value in exports.items()]
-    lines += [f"export {name}={shlex.quote(str(value))}" for name, value in {"WEIR": weirtest.WEIR, **(env or {})}.items()]
+    lines = [f"export PATH={shlex.quote(os.path.dirname(WEIR))}:$PATH"]
+    for name, value in {"WEIR": WEIR, **(env or {})}.items():
+        lines.append(f"export {name}={shlex.quote(str(value))}")
     lines.append(f"cd {shlex.quote(os.getcwd())} || exit")
     lines.append(command if isinstance(command, str) else shlex.join(str(word) for word in command))
     return "\n".join(lines) + "\n"
@@ -115,7 +121,7 @@ def run(command, modules=(), env=None, timeout=60, memory_mb=256):
                "timeout_s": timeout}
     began = time.monotonic()
     keeper = subprocess.Popen([PYTHON, os.path.join(HERE, "keeper.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                              env=weirtest.environment(), start_new_session=True)
+                              start_new_session=True)
     pid, job, how = None, None, ""
     try:
         keeper.stdin.write(json.dumps(request).encode() + b"\n")

@@ -36,15 +36,16 @@ def memory_folder(memory_mb):
 
 def prepare(job, request):
     os.mkdir(f"{job}/out")
-    for name, text in (("command", request["command"]), ("modules", "".join(f"{name}\n" for name in request["modules"]))):
+    modules = "".join(f"{name}\n" for name in request["modules"])
+    for name, text in (("command", request["command"]), ("modules", modules)):
         with open(f"{job}/{name}", "w", encoding="utf-8") as target:
             target.write(text)
 
 
 def start(job, request):
-    argv = [request["kernel"], f"mem={request['memory_mb']}M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
-            f"init={INIT}", f"weir_job={job}", "con=null", "con0=null,fd:1", "ssl=null", "quiet", "loglevel=3",
-            f"uml_dir={job}/uml", "umid=guest"]
+    argv = [request["kernel"], f"mem={request['memory_mb']}M", f"uml_dir={job}/uml", "umid=guest",
+            "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={INIT}", f"weir_job={job}",
+            "con=null", "con0=null,fd:1", "ssl=null", "quiet", "loglevel=3"]
     with open(f"{job}/console", "wb") as console:
         return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=console, stderr=console, start_new_session=True,
                                 env={**os.environ, "TMPDIR": memory_folder(request["memory_mb"])},
