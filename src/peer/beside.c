@@ -7,6 +7,7 @@
 #include "peer/beside.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -25,11 +26,12 @@ static const struct wr_server_limits limits = {
 	.max_bytes = WR_UNSET,
 };
 
+/* A far end beside near ends with its process or with its listener. */
+static const volatile sig_atomic_t never;
+
 /* Signals are near's, which ends the child when it has what it wants. */
 static _Noreturn void child_serve(struct wr_server *server, pid_t near)
 {
-	static const volatile sig_atomic_t never;
-
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0UL, 0UL, 0UL) < 0 || getppid() != near)
 		_exit(1);
 	signal(SIGINT, SIG_IGN);
@@ -57,9 +59,7 @@ static int child_start(struct wr_beside *beside, struct wr_server *server, struc
 
 static void *thread_serve(void *argument)
 {
-	struct wr_beside *beside = argument;
-
-	(void)wr_server_serve(beside->server, &beside->stop, NULL);
+	(void)wr_server_serve(argument, &never, NULL);
 	return NULL;
 }
 
@@ -69,7 +69,7 @@ static int thread_start(struct wr_beside *beside, struct wr_server *server, stru
 
 	server->inside = true;
 	beside->server = server;
-	failure = wr_thread_create(&beside->thread, false, thread_serve, beside);
+	failure = wr_thread_create(&beside->thread, false, thread_serve, server);
 	if (failure == 0)
 		return 0;
 	beside->server = NULL;
@@ -102,8 +102,7 @@ void wr_beside_end(struct wr_beside *beside)
 			;
 	}
 	if (beside->server) {
-		beside->stop = 1;
-		/* Wakes it from its wait. */
+		/* It waits for this listener alone, which breaks then. */
 		shutdown(beside->server->listeners[0].fd, SHUT_RDWR);
 		pthread_join(beside->thread, NULL);
 		/* What threads that don't end look at must stay. */

@@ -7,7 +7,6 @@
 #define WR_PEER_BESIDE_H
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/types.h>
 
 #include "transport/transport.h"
@@ -17,7 +16,6 @@ struct wr_beside {
 	pid_t child;
 	struct wr_server *server;
 	pthread_t thread;
-	volatile sig_atomic_t stop;
 };
 
 /*

@@ -311,6 +311,9 @@ int wr_server_serve(struct wr_server *server, const volatile sig_atomic_t *stop,
 		if (poll(waits, server->n_listeners, 500) <= 0)
 			continue;
 		for (size_t i = 0; i < server->n_listeners; i++) {
+			/* Who ends a server inside this process shuts its listener down; accept() would say EAGAIN for ever. */
+			if (waits[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+				return wr_err_set(err, WEIR_ERR_HOST, "accept", "a listening socket was shut down");
 			if (waits[i].revents && admit(server, &server->listeners[i], err) < 0)
 				return -1;
 		}

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #define MOST 4096
-#define STREAM_BYTES 3000000
+#define STREAM_BYTES 300000
 
 static unsigned char byte_at(uint64_t at)
 {

@@ -93,7 +93,8 @@ def test_text(kind):
 def test_a_small_buffer_is_found(kind):
     """A buffer that holds less than two messages: the writer waits, and the verdict points to it."""
     args = ["-t", "1", "-l", "7K"]
-    small, large = (run(*HERE[kind], *args, "--sndbuf", size) for size in ("4K", "1M"))
+    # At full speed on two CPUs samples are late: the figures are only compared with each other.
+    small, large = (weir("run", *HERE[kind], *args, "--sndbuf", size, "--json").json for size in ("4K", "1M"))
     assert small["verdict"]["causes"][0]["cause"] == "sndbuf-limited", small["verdict"]
     assert small["verdict"]["causes"][0]["side"] == "near"
     assert large["throughput_bps"] > 1.5 * small["throughput_bps"]
