@@ -128,7 +128,7 @@ static int check_message(const struct wr_end_run *run, const struct wr_plan *pla
 		stream->io_bytes = most;
 		return 0;
 	}
-	wr_err_set(err, WEIR_ERR_USAGE, "message", "%s takes messages of up to %llu bytes with these buffers, %s asks for %s",
+	wr_err_set(err, WEIR_ERR_USAGE, WR_MISFIT, "%s takes messages of up to %llu bytes with these buffers, %s asks for %s",
 		   run->transport->name, (unsigned long long)most, wr_plan_is_stream(plan) ? "a write" : plan->workload,
 		   wr_size_text(asked, (double)stream->io_bytes));
 	return wr_err_hint(err, "smaller ones, or larger buffers");

@@ -13,6 +13,9 @@
 #include "transport/transport.h"
 #include "workload/crew.h"
 
+/* The operation of an error: messages that no buffer of this run holds. */
+#define WR_MISFIT "message"
+
 struct wr_end_run {
 	const struct wr_transport *transport;
 	struct wr_crew crew;
@@ -29,7 +32,7 @@ int wr_end_run_init(struct wr_end_run *run, const struct wr_transport *transport
 
 /*
  * wr_end_run_adopt - give stream @index its connection, whatever comes of it
- * Return: 0; -1 (WEIR_ERR_USAGE) its messages would be larger than the transport takes.
+ * Return: 0; -1 (WEIR_ERR_USAGE, WR_MISFIT) its messages would be larger than the transport takes.
  */
 int wr_end_run_adopt(struct wr_end_run *run, const struct wr_plan *plan, size_t index, struct wr_channel channel,
 		     struct weir_err *err);

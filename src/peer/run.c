@@ -39,8 +39,10 @@ static int remote_error(const struct wr_peer *peer, const json_t *message, struc
 	const json_t *object = json_object_get(message, "error");
 	const char *text = json_string_value(json_object_get(object, "text"));
 	const char *hint = json_string_value(json_object_get(object, "hint"));
+	const char *operation = json_string_value(json_object_get(object, "operation"));
 
-	wr_err_set(err, WEIR_ERR_PEER, "far", "%s says: %s", peer->control.peer, text ? text : "an error without words");
+	wr_err_set(err, WEIR_ERR_PEER, operation && strcmp(operation, WR_MISFIT) == 0 ? WR_MISFIT : "far", "%s says: %s",
+		   peer->control.peer, text ? text : "an error without words");
 	return wr_err_hint(err, "%s", hint ? hint : "");
 }
 
@@ -228,6 +230,7 @@ int wr_peer_sysctl(struct wr_peer *peer, const char *key, const char *value, str
 	return 0;
 }
 
+/* Return: 0; 1 all are connected, but near's messages don't fit, which @err says; -1. */
 static int connect_streams(struct wr_run *run, uint32_t port, struct weir_err *err)
 {
 	const struct wr_transport *transport = run->near.transport;
@@ -236,6 +239,7 @@ static int connect_streams(struct wr_run *run, uint32_t port, struct weir_err *e
 	struct wr_opening opening = {.wish = &run->near.wish, .bind = run->plan.bind,
 				     .timeout_ns = run->peer->connect_timeout_ns, .greeting = cookie,
 				     .n_greeting = sizeof cookie};
+	int rc = 0;
 
 	if (transport->set_port)
 		transport->set_port(&address, port);
@@ -250,15 +254,16 @@ static int connect_streams(struct wr_run *run, uint32_t port, struct weir_err *e
 			return -1;
 		}
 		if (wr_end_run_adopt(&run->near, &run->plan, i, channel, err) < 0)
-			return -1;
+			rc = 1;
 	}
-	return 0;
+	return rc;
 }
 
 static int start(struct wr_run *run, const struct wr_transport *transport, struct weir_err *err)
 {
 	json_t *reply;
 	json_int_t port;
+	int rc;
 
 	if (run->plan.forget && !run->plan.reverse && transport->tcp)
 		(void)wr_path_metrics_forget((const struct sockaddr *)&run->peer->address.storage);
@@ -270,10 +275,14 @@ static int start(struct wr_run *run, const struct wr_transport *transport, struc
 	json_decref(reply);
 	if (transport->set_port && (port < 1 || port > UINT32_MAX))
 		return wr_err_set(err, WEIR_ERR_PEER, "control", "%s names no port for the data", run->peer->control.peer);
-	if (connect_streams(run, (uint32_t)port, err) < 0 || wr_end_run_spawn(&run->near, err) < 0 ||
+	rc = connect_streams(run, (uint32_t)port, err);
+	/* Messages that don't fit end this run, not the session: far is let come to where it waits for a request. */
+	if (rc < 0 || (rc == 0 && wr_end_run_spawn(&run->near, err) < 0) ||
 	    await(run->peer, "ready", NULL, REPLY_NS, &reply, err) < 0)
 		return -1;
 	json_decref(reply);
+	if (rc == 1)
+		return -1;
 	if (wr_control_send(&run->peer->control, json_pack("{s:s}", "op", "go"), REPLY_NS, err) < 0)
 		return -1;
 	return wr_end_run_go(&run->near, err);

@@ -68,7 +68,10 @@ struct wr_run {
 	bool open, ends;
 };
 
-/* wr_run_start - connect the streams and start at both ends. @plan: copied. Return: 0; -1 (nothing is left open). */
+/*
+ * wr_run_start - connect the streams and start at both ends. @plan: copied.
+ * Return: 0; -1 (nothing is left open). After an error whose operation is WR_MISFIT @peer may start other runs.
+ */
 int wr_run_start(struct wr_run *run, struct wr_peer *peer, const struct wr_plan *plan, struct weir_err *err);
 
 /*

@@ -7,6 +7,7 @@
 
 /*
  * @remembers: the kernel's memory of the path could not be dropped
+ * @misfit: why cells have no runs: their messages are larger than their buffers take, "" none
  * @sizes: what became of sizes beyond a limit: SO_SNDBUF, SO_RCVBUF; below the least: the same
  */
 struct wr_sweep_steps {
@@ -15,7 +16,7 @@ struct wr_sweep_steps {
 	const struct wr_sweep_watch *watch;
 	int64_t began_ns;
 	bool remembers;
-	char sizes[4][WR_NOTE_TEXT];
+	char sizes[4][WR_NOTE_TEXT], misfit[WR_NOTE_TEXT];
 };
 
 double wr_sweep_elapsed_s(const struct wr_sweep_steps *steps);

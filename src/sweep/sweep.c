@@ -145,6 +145,15 @@ int wr_sweep_add(struct wr_sweep_steps *steps, const struct wr_grid_run *run, st
 	return 0;
 }
 
+/* A combination of sizes that can't be is a cell without runs, not the end of the grid. Return: 0; -1. */
+static int misfits(struct wr_sweep_steps *steps, const struct weir_err *err)
+{
+	if (!err || strcmp(err->operation, WR_MISFIT) != 0)
+		return -1;
+	snprintf(steps->misfit, sizeof steps->misfit, "cells without runs: %.200s", err->text);
+	return 0;
+}
+
 /* One run of one cell. Return: 0; 1 stopped, nothing was added; -1. */
 static int run_cell(struct wr_sweep_steps *steps, size_t cell, size_t block, struct weir_err *err)
 {
@@ -159,7 +168,7 @@ static int run_cell(struct wr_sweep_steps *steps, size_t cell, size_t block, str
 	/* A slow start that ends late deserves its plateau: as long again, at most. */
 	watch.extend_ns = plan.duration_ns == WR_UNSET ? 0 : (int64_t)plan.duration_ns;
 	if (wr_measure_run(steps->peer, &plan, &watch, &evidence, err) < 0)
-		return -1;
+		return misfits(steps, err);
 	rc = evidence.complete ? run_of(&evidence, &run, err) : 1;
 	look_at_size(steps, wr_evidence_sender(&evidence), plan.reverse ? WR_SIDE_FAR : WR_SIDE_NEAR, false);
 	look_at_size(steps, wr_evidence_receiver(&evidence), plan.reverse ? WR_SIDE_NEAR : WR_SIDE_FAR, true);
@@ -250,7 +259,7 @@ int wr_sweep(struct wr_peer *peer, struct wr_grid *grid, const struct wr_sweep_w
 	int rc;
 
 	steps.began_ns = wr_clock_ns() - (int64_t)(1e9 * last_s(grid));
-	steps.remembers = !wr_path_metrics_forget((const struct sockaddr *)&peer->address.storage);
+	steps.remembers = wr_plan_is_tcp(&grid->plan.base) && !wr_path_metrics_forget((const struct sockaddr *)&peer->address.storage);
 	for (size_t i = 0; i < grid->n_runs; i++)
 		grid->n_blocks = grid->runs[i].block + 1U > grid->n_blocks ? grid->runs[i].block + 1U : grid->n_blocks;
 	rc = blocks_run(&steps, &problem);
@@ -270,6 +279,8 @@ int wr_sweep(struct wr_peer *peer, struct wr_grid *grid, const struct wr_sweep_w
 		if (steps.sizes[i][0])
 			wr_grid_note(grid, "%s", steps.sizes[i]);
 	}
+	if (steps.misfit[0])
+		wr_grid_note(grid, "%s", steps.misfit);
 	if (rc == 2)
 		wr_grid_note(grid, "the budget ended after %zu of %zu runs", grid->n_runs,
 			     grid->n_cells * (size_t)grid->plan.repeats);

@@ -161,6 +161,17 @@ def test_a_message_must_fit(kind):
         run(*HERE[kind], "-t", "0.3", *args, "-l", "16352")
 
 
+@pytest.mark.parametrize("args", [["--sndbuf", "8K"], ["--far-sndbuf", "8K", "-R"]], ids=["near", "far"])
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_cells_that_can_not_be_have_no_runs(kind, args):
+    """A grid goes on beside sizes that contradict each other, on the same session."""
+    result = weir("sweep", *HERE[kind], *args, "-l", "1K,64K", "-P", "2", "-t", "0.2", "--repeat", "2", "--json").json
+    runs = {(cell.get("far_sndbuf_req_bytes", cell.get("sndbuf_req_bytes")), cell["len_bytes"]): cell["n"]
+            for cell in result["cells"]}
+    assert runs == {("unset", 1024): 2, ("unset", 65536): 2, (8192, 1024): 2, (8192, 65536): 0}
+    assert result["complete"] is True and any("16352 bytes" in note for note in result["notes"]), result["notes"]
+
+
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_slow_readers_take_whole_messages(kind):
     """A reader that takes a little at a time would lose the rest of each message."""
