@@ -114,6 +114,9 @@ END = {"host": words, "kernel": words, "sndbuf_req_bytes?": natural, "sndbuf_eff
        "rmem_max_bytes?": positive, "wmem_max_bytes?": positive}
 INTERVAL = {"start_s": seconds, "end_s": seconds, "throughput_bps": natural, "rtt_us?": natural, "cwnd_segs?": natural,
             "retrans_segs?": natural}
+EXPLAIN = {"schema": "weir.explain/1", "version": words, "started": rfc3339, "duration_s": seconds, "complete": bool,
+           "command": "explain", "interval_s?": seconds, "interval_at_least?": True, "skipped_lines": natural, "next": str,
+           "sockets": [{"local": words, "peer": words, "side": {"near", "far"}, "verdict": VERDICT}], "verdict": VERDICT}
 RUN = {"schema": "weir.run/1", **HEAD, **KEPT, "command": "run",
        "path": {"rtt_min_us?": positive, "rtt_loaded_us?": positive, "mss_bytes?": positive, "unmeasured?": words},
        "throughput_bps": positive, "steady": {"from_s": seconds, "to_s": seconds, "ramping": bool}, "bytes": positive,

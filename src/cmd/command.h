@@ -26,7 +26,7 @@ struct wr_command {
 extern const struct wr_command *const wr_commands[];
 
 extern const struct wr_command wr_command_run, wr_command_sweep, wr_command_tune, wr_command_serve, wr_command_lab;
-extern const struct wr_command wr_command_history, wr_command_compare, wr_command_list;
+extern const struct wr_command wr_command_history, wr_command_compare, wr_command_explain, wr_command_list;
 
 /* wr_command_help - the whole --help text of @command. */
 void wr_command_help(const struct wr_command *command, FILE *out);

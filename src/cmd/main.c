@@ -23,6 +23,7 @@ const struct wr_command *const wr_commands[] = {
 	&wr_command_history,
 	&wr_command_compare,
 	&wr_command_list,
+	&wr_command_explain,
 	NULL,
 };
 

@@ -9,17 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/units.h"
 #include "explain/cause.h"
 #include "model/lateness.h"
 #include "explain/phases.h"
+#include "explain/remedy.h"
 #include "stat/grade.h"
 #include "stat/summary.h"
 
 /* Below this share a cause is not worth a line. */
 #define LEAST_SHARE 0.05
-/* From here on a buffer that is not the first cause is worth raising; a CPU that is used up leaves 0.1 at most. */
-#define WORTH_SHARE 0.15
 
 const struct wr_finding *wr_finding_find(const struct wr_verdict *verdict, const char *cause)
 {
@@ -40,12 +40,23 @@ static void fit_share(const struct wr_verdict *verdict, struct wr_finding *findi
 	finding->share_ratio = fmin(finding->share_ratio, fmax(left, 0));
 }
 
+/* Of weir's own connections those without tcp_info have rules of their own; of others, what each cause is of. */
+static int (*eval_of(const struct wr_case *judged, const struct wr_cause *cause))(const struct wr_case *, const struct wr_verdict *,
+										  struct wr_finding *)
+{
+	unsigned protocols = cause->protocols ? cause->protocols : 1U << WR_TCP;
+
+	if (!judged->evidence->outside && !judged->tcp)
+		return cause->eval_plain;
+	return protocols & 1U << judged->evidence->protocol ? cause->eval : NULL;
+}
+
 static void judge(const struct wr_case *judged, struct wr_verdict *verdict)
 {
 	for (size_t i = 0; wr_causes[i] && verdict->n_causes < WR_MAX_FINDINGS; i++) {
 		struct wr_finding finding = {.cause = wr_causes[i]->name};
 		int (*eval)(const struct wr_case *, const struct wr_verdict *, struct wr_finding *) =
-			judged->tcp ? wr_causes[i]->eval : wr_causes[i]->eval_plain;
+			eval_of(judged, wr_causes[i]);
 
 		if (!eval || !eval(judged, verdict, &finding))
 			continue;
@@ -61,84 +72,63 @@ static bool is(const struct wr_finding *finding, const char *cause)
 	return strcmp(finding->cause, cause) == 0;
 }
 
-/* sysctl-capped and bufferbloat, when no companions, say the same share in better words, so they lead. */
-static double rank(const struct wr_finding *finding)
+/*
+ * A cause that says the same time in better words than others leads, and makes them its companions. @always: also when
+ * its share is the smaller one, because it explains theirs.
+ */
+static const struct {
+	const char *leader;
+	bool always;
+	const char *followers[4];
+} leaders[] = {
+	{"sysctl-capped", false, {"sndbuf-limited", "rcvbuf-limited", "udp-rcvbuf-overflow"}},
+	{"bufferbloat", false, {"path-limited"}},
+	{"idle-restart", true, {"writer-limited", "ramp-limited"}},
+	{"nagle-delack", true, {"writer-limited"}},
+	{"cork", true, {"writer-limited"}},
+	{"rcv-collapse", true, {"reader-limited"}},
+	{"deadlock", true, {"reader-limited"}},
+	{"device-queue", true, {"loss-limited", "path-limited"}},
+};
+
+static bool follows(size_t leader, const struct wr_finding *finding)
+{
+	for (size_t i = 0; i < 4 && leaders[leader].followers[i]; i++) {
+		if (is(finding, leaders[leader].followers[i]))
+			return true;
+	}
+	return false;
+}
+
+static double rank(const struct wr_case *judged, const struct wr_finding *finding)
 {
 	if (finding->companion)
 		return -1;
-	return finding->share_ratio + (is(finding, "sysctl-capped") || is(finding, "bufferbloat") ? 1e-3 : 0);
+	for (size_t i = 0; i < WR_N_ELEMENTS(leaders); i++) {
+		if (is(finding, leaders[i].leader))
+			return finding->share_ratio + (leaders[i].always && finding->confidence > WR_CONFIDENCE_LOW ? 1 : 1e-3);
+	}
+	/* Of the two that a sender can't tell apart, a window that was shut or changes points to the reader. */
+	if (is(finding, "rcvbuf-limited") && !judged->in && !judged->features.zero_window && !judged->features.window_varies)
+		return finding->share_ratio + 1e-3;
+	return finding->share_ratio;
 }
 
-static void sort(struct wr_verdict *verdict)
+static void sort(const struct wr_case *judged, struct wr_verdict *verdict)
 {
 	for (size_t i = 1; i < verdict->n_causes; i++) {
 		struct wr_finding moving = verdict->causes[i];
 		size_t j = i;
 
-		for (; j > 0 && rank(&verdict->causes[j - 1]) < rank(&moving); j--)
+		for (; j > 0 && rank(judged, &verdict->causes[j - 1]) < rank(judged, &moving); j--)
 			verdict->causes[j] = verdict->causes[j - 1];
 		verdict->causes[j] = moving;
 	}
-	/* A leading cause that repeats another's share turns that one into its companion, so that shares add up. */
-	for (size_t i = 1; i < verdict->n_causes; i++) {
-		const struct wr_finding *first = &verdict->causes[0];
-
-		if ((is(first, "sysctl-capped") && (is(&verdict->causes[i], "sndbuf-limited") ||
-						    is(&verdict->causes[i], "rcvbuf-limited"))) ||
-		    (is(first, "bufferbloat") && is(&verdict->causes[i], "path-limited")))
-			verdict->causes[i].companion = true;
-	}
-}
-
-/* A thread works for most of the time and waits for the buffer in the rest, which a larger one would save. */
-static bool helps_too(const struct wr_verdict *verdict)
-{
-	const struct wr_finding *buffer = wr_finding_find(verdict, "sndbuf-limited");
-
-	if (!buffer)
-		buffer = wr_finding_find(verdict, "vsock-credit");
-	return is(&verdict->causes[0], "cpu-limited") && buffer && buffer->share_ratio >= WORTH_SHARE;
-}
-
-/* Why no buffer would help with a cause, and what would: somebody else's program, or the path. */
-static void refuse(struct wr_verdict *verdict)
-{
-	static const struct {
-		const char *cause, *why, *action, *helps;
-	} rows[] = {
-		{"reader-limited", "the reading program is the limit; it would only hold more unread data", "program",
-		 "let the reading program read faster: it waits for something else (a disk, a lock, a slow consumer)"},
-		{"writer-limited", "the writing program is the limit; not even the present buffer is filled", "program",
-		 "let the writing program write sooner or more at once"},
-		{"path-limited", "the path is full; it would only add delay", "path",
-		 "a faster path, or less traffic beside this transfer"},
-		{"bufferbloat", "the path is full and its queue long; it would only add delay", "path",
-		 "an AQM at the bottleneck (fq_codel, cake); weir tune finds the smallest send buffer that keeps the rate"},
-		{"loss-limited", "losses keep the congestion window small; it would stay unused", "path",
-		 "find where segments are lost; another congestion control may bear it better: compare with -C bbr"},
-		{"cpu-limited", "a CPU is used up; it would make nothing faster", "program",
-		 "larger writes (-l, or batch= of records), more connections on other CPUs (-P), offloads"},
-		{"ramp-limited", "the transfer ends in its ramp; it would stay unused", "program",
-		 "keep connections open and use them again, or move more on each"},
-		{"unix-queue", "the reader's queue is full by the number of its messages, whatever their bytes", "program",
-		 "put more into a message (-l), connect the reader back to its writer, or raise net.unix.max_dgram_qlen before sockets are made"},
-		{"unknown", "the evidence does not point to a buffer", "none", "measure longer (-t), and the other direction (-R)"},
-		{"noisy", "repeats differ too much to tell one size from another", "none",
-		 "measure at a quieter time, or find what else uses the path and the CPUs"},
-	};
-
-	if (verdict->n_causes == 0 || helps_too(verdict))
-		return;
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct wr_advice *advice;
-
-		if (!is(&verdict->causes[0], rows[i].cause))
+	for (size_t l = 0; verdict->n_causes && l < WR_N_ELEMENTS(leaders); l++) {
+		if (!is(&verdict->causes[0], leaders[l].leader))
 			continue;
-		wr_verdict_refuse(verdict, "sndbuf", "%s", rows[i].why);
-		wr_verdict_refuse(verdict, "rcvbuf", "%s", rows[i].why);
-		verdict->n_advice = 0;
-		advice = wr_verdict_advise(verdict, rows[i].action, verdict->causes[0].side);
-		snprintf(advice->why, sizeof advice->why, "%s", rows[i].helps);
+		for (size_t i = 1; i < verdict->n_causes; i++)
+			verdict->causes[i].companion |= follows(l, &verdict->causes[i]);
 	}
 }
 
@@ -151,6 +141,11 @@ static void summarize(const struct wr_case *judged, struct wr_verdict *verdict)
 
 	if (!first)
 		return;
+	if (judged->evidence->outside && !(f->in_flight_bytes > 0 && f->rtt_us > 0 && f->goodput_bps > 0)) {
+		snprintf(verdict->summary, sizeof verdict->summary, "%s%s%s", first->cause, first->side == WR_SIDE_PATH ? "" : " on ",
+			 first->side == WR_SIDE_PATH ? "" : wr_side_name(first->side));
+		return;
+	}
 	if (!judged->tcp || is(first, "reader-limited") || is(first, "writer-limited") || is(first, "cpu-limited") || is(first, "unknown")) {
 		snprintf(verdict->summary, sizeof verdict->summary, "%s%s%s, %.0f %% of the time; measured %s", first->cause,
 			 first->side == WR_SIDE_PATH ? "" : " on ", first->side == WR_SIDE_PATH ? "" : wr_side_name(first->side),
@@ -173,7 +168,7 @@ int wr_explain_first(const struct wr_evidence *evidence, struct wr_finding *firs
 	if (wr_case_init(&judged, evidence, err) < 0)
 		return -1;
 	judge(&judged, &verdict);
-	sort(&verdict);
+	sort(&judged, &verdict);
 	if (verdict.n_causes)
 		*first = verdict.causes[0];
 	return 0;
@@ -210,27 +205,38 @@ static void doubt(const struct wr_verdict *verdict, struct wr_finding *finding)
 			 wr_time_text(late, (double)verdict->link_late_ns));
 }
 
+void wr_explain_nothing(struct wr_verdict *verdict)
+{
+	memset(verdict, 0, sizeof *verdict);
+	verdict->causes[verdict->n_causes++] = (struct wr_finding){.cause = "unknown", .side = WR_SIDE_PATH, .share_ratio = 1};
+	wr_remedy_refuse(verdict);
+}
+
 int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, struct weir_err *err)
 {
 	struct wr_case judged;
 
 	memset(verdict, 0, sizeof *verdict);
-	if (evidence->near.n_connections == 0 || evidence->far.n_connections == 0) {
-		verdict->causes[verdict->n_causes++] = (struct wr_finding){.cause = "unknown", .side = WR_SIDE_PATH,
-									   .share_ratio = 1};
-		refuse(verdict);
+	if (!evidence->outside && (evidence->near.n_connections == 0 || evidence->far.n_connections == 0)) {
+		wr_explain_nothing(verdict);
 		return 0;
 	}
 	if (wr_case_init(&judged, evidence, err) < 0)
 		return -1;
+	if (evidence->protocol != WR_TCP)
+		wr_queue_init(&judged.queue, evidence);
 	judge(&judged, verdict);
-	sort(verdict);
+	sort(&judged, verdict);
 	verdict->link_late_ns = link_late_ns(&judged);
 	for (size_t i = 0; i < verdict->n_causes; i++)
 		doubt(verdict, &verdict->causes[i]);
-	refuse(verdict);
+	wr_remedy_refuse(verdict);
 	summarize(&judged, verdict);
-	return wr_explain_phases(evidence, verdict, err);
+	if (!evidence->outside)
+		return wr_explain_phases(evidence, verdict, err);
+	wr_remedy_advise(&judged, verdict);
+	wr_remedy_next(&judged, verdict);
+	return 0;
 }
 
 /* A new finding at @place, the last one making room when all is full. */
@@ -271,7 +277,7 @@ bool wr_explain_noise(struct wr_verdict *verdict, const double *runs_bps, size_t
 	for (size_t i = 1; i < verdict->n_causes; i++)
 		verdict->causes[i].companion = true;
 	verdict->n_refused = 0;
-	refuse(verdict);
+	wr_remedy_refuse(verdict);
 	return true;
 }
 
@@ -287,7 +293,7 @@ void wr_explain_full_path(struct wr_verdict *verdict, double before_bps, double 
 	for (size_t i = 1; i < verdict->n_causes; i++)
 		verdict->causes[i].companion = true;
 	verdict->n_refused = 0;
-	refuse(verdict);
+	wr_remedy_refuse(verdict);
 	snprintf(verdict->summary, sizeof verdict->summary, "path-limited: larger buffers brought nothing, %s to %s", before, after);
 }
 

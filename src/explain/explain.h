@@ -14,6 +14,9 @@
  */
 int wr_explain(const struct wr_evidence *evidence, struct wr_verdict *verdict, struct weir_err *err);
 
+/* wr_explain_nothing - the verdict where there is no evidence at all: unknown. */
+void wr_explain_nothing(struct wr_verdict *verdict);
+
 /*
  * wr_explain_first - the first cause of @evidence alone, as for a stretch of a run
  * @first: its cause is NULL when there is none

@@ -33,6 +33,16 @@
 #define RECOVERY_STATE 3
 /* A pipe of fewer segments says nothing by R: on loopback the minimum RTT is the clock's own grain. */
 #define LEAST_PIPE_MSS 2
+/* Largest window that a scale of 0 can say. */
+#define WINDOW_FIELD_MAX 65535.0
+#define AT_SCALE_RATIO 0.95
+#define QUEUE_RATIO 1.25
+#define LONG_QUEUE_RATIO 1.5
+#define LONG_QUEUE_US 5000
+/* A queue that drops so much of what comes is no queue that one can see from here. */
+#define QUEUE_LOSS_RATIO 0.05
+/* Fewer instants than that are no mean over time. */
+#define FEW_LOOKS 20
 
 /* A buffer of fewer writes, for which the writer waits for so much of the time, makes both threads work more a byte. */
 #define TIGHT_WRITES 2
@@ -42,14 +52,14 @@
 
 /* Sums over the samples of all connections, and columns for quantiles. */
 struct sums {
-	size_t n;
+	size_t n, n_idle;
 	double stop[WR_N_STOPS];
 	double in_flight, cwnd, window, window_ratio, notsent, blocked, wmem_ratio, cwnd_full, recovery;
 	size_t n_window;
 	double *rtts, *in_flights, *scratch;
 };
 
-static double in_flight_bytes(const struct wr_sample *sample)
+double wr_in_flight_bytes(const struct wr_sample *sample)
 {
 	double segs = wr_sample_get(sample, WR_M_UNACKED_SEGS, 0) - wr_sample_get(sample, WR_M_SACKED_SEGS, 0) -
 		      wr_sample_get(sample, WR_M_LOST_SEGS, 0) + wr_sample_get(sample, WR_M_RETRANS_SEGS, 0);
@@ -57,14 +67,16 @@ static double in_flight_bytes(const struct wr_sample *sample)
 	return fmax(segs, 0) * wr_sample_get(sample, WR_M_SND_MSS_BYTES, 0);
 }
 
-static enum wr_stop classify(const struct wr_sample *sample)
+static enum wr_stop classify(const struct wr_case *judged, const struct wr_sample *sample)
 {
-	double mss = wr_sample_get(sample, WR_M_SND_MSS_BYTES, 1), in_flight = in_flight_bytes(sample);
+	double mss = wr_sample_get(sample, WR_M_SND_MSS_BYTES, 1), in_flight = wr_in_flight_bytes(sample);
 	double notsent = wr_sample_get(sample, WR_M_NOTSENT_BYTES, 0);
 	double window = wr_sample_get(sample, WR_M_SND_WND_BYTES, INFINITY);
 	double cwnd = wr_sample_get(sample, WR_M_CWND_SEGS, 0) * mss;
 	bool blocked = sample->value[WR_M_BLOCKED] == 1, starved = notsent < UNSENT_MSS * mss;
 
+	if (judged->evidence->outside)
+		return wr_outside_stop(judged, sample);
 	if (!starved && in_flight >= FULL_WINDOW_RATIO * window)
 		return WR_STOP_WINDOW;
 	if (blocked && starved)
@@ -74,14 +86,20 @@ static enum wr_stop classify(const struct wr_sample *sample)
 	return WR_STOP_NETWORK;
 }
 
-static void sums_add(struct sums *sums, const struct wr_sample *sample)
+static void sums_add(struct sums *sums, const struct wr_case *judged, const struct wr_sample *sample)
 {
-	double mss = wr_sample_get(sample, WR_M_SND_MSS_BYTES, 0), in_flight = in_flight_bytes(sample);
+	double mss = wr_sample_get(sample, WR_M_SND_MSS_BYTES, 0), in_flight = wr_in_flight_bytes(sample);
 	double cwnd = wr_sample_get(sample, WR_M_CWND_SEGS, 0) * mss;
 	double window = wr_sample_get(sample, WR_M_SND_WND_BYTES, NAN);
 	double sndbuf = wr_sample_get(sample, WR_M_SNDBUF_BYTES, NAN);
+	enum wr_stop stop = classify(judged, sample);
 
-	sums->stop[classify(sample)]++;
+	/* A socket that is idle when somebody looks says nothing of what stops it when it isn't. */
+	if (stop == WR_N_STOPS) {
+		sums->n_idle++;
+		return;
+	}
+	sums->stop[stop]++;
 	sums->rtts[sums->n] = wr_sample_get(sample, WR_M_RTT_US, 0);
 	sums->in_flights[sums->n] = in_flight;
 	sums->n++;
@@ -141,8 +159,9 @@ static int sums_init(struct sums *sums, const struct wr_case *judged, struct wei
 		const struct wr_series *series = &judged->sender->connections[i].series;
 
 		for (size_t j = 0; j < series->n_samples; j++) {
-			if (in_steady(judged->evidence, &series->samples[j]))
-				sums_add(sums, &series->samples[j]);
+			if (in_steady(judged->evidence, &series->samples[j]) &&
+			    (!judged->evidence->outside || wr_sample_is_state(&series->samples[j])))
+				sums_add(sums, judged, &series->samples[j]);
 		}
 	}
 	return 0;
@@ -153,15 +172,26 @@ static double mean(double sum, size_t n)
 	return n ? sum / (double)n : NAN;
 }
 
-/* The change of a counter between the ends of the steady interval, NaN where it is absent. */
-static double delta(const struct wr_case *judged, const struct wr_connection *connection, enum wr_metric_id id)
+double wr_connection_delta(const struct wr_evidence *evidence, const struct wr_connection *connection, enum wr_metric_id id)
 {
-	const struct wr_sample *from = wr_series_at(&connection->series, judged->evidence->steady_from_ns);
-	const struct wr_sample *to = wr_series_at(&connection->series, judged->evidence->steady_to_ns);
+	const struct wr_series *series = &connection->series;
+	const struct wr_sample *from = wr_series_at(series, evidence->steady_from_ns);
+	const struct wr_sample *to = wr_series_at(series, evidence->steady_to_ns);
+
+	/* Snapshots whose times nobody knows are still one after the other. */
+	if (evidence->outside && series->n_samples) {
+		from = series->samples;
+		to = &series->samples[series->n_samples - 1];
+	}
 
 	if (!from || !to || from->value[id] == WR_ABSENT || to->value[id] == WR_ABSENT)
 		return NAN;
 	return (double)(to->value[id] - from->value[id]);
+}
+
+static double delta(const struct wr_case *judged, const struct wr_connection *connection, enum wr_metric_id id)
+{
+	return wr_connection_delta(judged->evidence, connection, id);
 }
 
 static double delta_sum(const struct wr_case *judged, const struct wr_end *end, enum wr_metric_id id)
@@ -220,7 +250,7 @@ static double smallest_rtt_us(const struct wr_case *judged)
 static void rates(struct wr_case *judged)
 {
 	struct wr_features *f = &judged->features;
-	double sent, n = (double)judged->sender->n_connections;
+	double sent, carried_bps, n = (double)judged->sender->n_connections;
 
 	f->goodput_bps = judged->evidence->steady_bps;
 	f->busy_ratio = chronograph(judged, WR_M_BUSY_US);
@@ -228,14 +258,30 @@ static void rates(struct wr_case *judged)
 	f->sndbuf_ratio = chronograph(judged, WR_M_SNDBUF_US);
 	sent = delta_sum(judged, judged->sender, WR_M_BYTES_SENT);
 	f->loss_ratio = sent > 0 ? delta_sum(judged, judged->sender, WR_M_BYTES_RETRANS) / sent : 0;
+	/* Before 4.19 segments are all there is. */
+	if (judged->evidence->outside && !(sent > 0)) {
+		sent = delta_sum(judged, judged->sender, WR_M_DATA_SEGS_OUT);
+		f->loss_ratio = sent > 0 ? delta_sum(judged, judged->sender, WR_M_TOTAL_RETRANS_SEGS) / sent : 0;
+	}
 	f->timeouts = delta_sum(judged, judged->sender, WR_M_TOTAL_RTO);
 	f->min_rtt_us = smallest_rtt_us(judged);
 	f->queue_ratio = f->rtt_us / f->min_rtt_us;
 	f->queue_us = fmax(f->rtt_us - f->min_rtt_us, 0);
-	f->in_flight_ratio = f->in_flight_bytes * n * 8 / (f->goodput_bps * f->min_rtt_us / 1e6);
-	f->in_flight_low_ratio *= n * 8 / (f->goodput_bps * f->min_rtt_us / 1e6);
+	/* A connection that was idle for a part of the interval carried its bytes in the rest. */
+	carried_bps = judged->evidence->outside && f->busy_ratio > 0 ? f->goodput_bps / fmin(f->busy_ratio, 1) : f->goodput_bps;
+	f->in_flight_ratio = f->in_flight_bytes * n * 8 / (carried_bps * f->min_rtt_us / 1e6);
+	f->in_flight_low_ratio *= n * 8 / (carried_bps * f->min_rtt_us / 1e6);
 	f->n_connections = n;
-	f->ratio_valid = f->goodput_bps * f->min_rtt_us / 8e6 >= LEAST_PIPE_MSS * f->mss_bytes * n;
+	f->ratio_valid = carried_bps * f->min_rtt_us / 8e6 >= LEAST_PIPE_MSS * f->mss_bytes * n;
+	/* Two looks are no mean: a burst shows in one of them. The RTT, which the kernel smooths, is then the better witness. */
+	if (judged->evidence->outside && f->n_samples < FEW_LOOKS) {
+		f->in_flight_ratio = fmin(f->in_flight_ratio, f->queue_ratio);
+		f->in_flight_low_ratio = fmin(f->in_flight_low_ratio, f->in_flight_ratio);
+	}
+	/* Where others share the path, the little that one connection carries makes no R; its delay is beyond doubt. */
+	f->queued = f->ratio_valid ? f->queue_ratio >= QUEUE_RATIO || f->in_flight_ratio >= QUEUE_RATIO
+				   : judged->evidence->outside && f->queue_ratio >= LONG_QUEUE_RATIO && f->queue_us >= LONG_QUEUE_US &&
+					     f->loss_ratio < QUEUE_LOSS_RATIO;
 	if (!f->ratio_valid)
 		return;
 	f->path_full = f->in_flight_ratio > R_PATH || (f->in_flight_ratio > R_LIMIT && f->in_flight_low_ratio > R_LOW_PATH);
@@ -343,29 +389,60 @@ static void settle_sndbuf_share(struct wr_features *f)
 	f->stop_ratio[WR_STOP_NETWORK] = 0;
 }
 
+static const struct wr_connection *first_of(const struct wr_end *end)
+{
+	return end->n_connections ? &end->connections[0] : NULL;
+}
+
+static void sides(struct wr_case *judged)
+{
+	const struct wr_evidence *evidence = judged->evidence;
+
+	judged->sender = wr_evidence_sender(evidence);
+	judged->receiver = wr_evidence_receiver(evidence);
+	judged->out = first_of(judged->sender);
+	judged->in = first_of(judged->receiver);
+	judged->sender_side = evidence->plan.reverse ? WR_SIDE_FAR : WR_SIDE_NEAR;
+	judged->receiver_side = evidence->plan.reverse ? WR_SIDE_NEAR : WR_SIDE_FAR;
+	if (evidence->one_host)
+		judged->sender_side = judged->receiver_side = evidence->on_far ? WR_SIDE_FAR : WR_SIDE_NEAR;
+}
+
+static bool at_scale(const struct wr_case *judged)
+{
+	const struct wr_sample *last = judged->out ? wr_series_at(&judged->out->series, INT64_MAX) : NULL;
+
+	return last && judged->features.window_bytes > AT_SCALE_RATIO * WINDOW_FIELD_MAX * exp2(wr_sample_get(last, WR_M_SND_WSCALE, 0));
+}
+
 int wr_case_init(struct wr_case *judged, const struct wr_evidence *evidence, struct weir_err *err)
 {
 	struct sums sums = {0};
+	struct wr_features *f = &judged->features;
 
 	memset(judged, 0, sizeof *judged);
 	judged->evidence = evidence;
 	judged->tcp = wr_plan_is_tcp(&evidence->plan);
-	judged->sender = wr_evidence_sender(evidence);
-	judged->receiver = wr_evidence_receiver(evidence);
-	judged->sender_side = evidence->plan.reverse ? WR_SIDE_FAR : WR_SIDE_NEAR;
-	judged->receiver_side = evidence->plan.reverse ? WR_SIDE_NEAR : WR_SIDE_FAR;
-	judged->features.seconds = (double)(evidence->steady_to_ns - evidence->steady_from_ns) / 1e9;
+	sides(judged);
+	f->seconds = (double)(evidence->steady_to_ns - evidence->steady_from_ns) / 1e9;
+	if (evidence->outside && !(f->seconds > 0))
+		f->seconds = NAN;
+	sender_state(judged);
 	if (sums_init(&sums, judged, err) < 0)
 		return -1;
-	sender_state(judged);
 	from_sums(judged, &sums);
 	free(sums.rtts);
 	rates(judged);
-	settle_window_share(&judged->features);
-	busiest(judged, judged->sender, &judged->features.sender_cpu_ratio, &judged->features.sender_wait_ratio);
-	busiest(judged, judged->receiver, &judged->features.receiver_cpu_ratio, &judged->features.receiver_wait_ratio);
+	if (evidence->outside)
+		wr_outside_shares(f, sums.stop, sums.n_idle);
+	else
+		settle_window_share(f);
+	busiest(judged, judged->sender, &f->sender_cpu_ratio, &f->sender_wait_ratio);
+	busiest(judged, judged->receiver, &f->receiver_cpu_ratio, &f->receiver_wait_ratio);
 	receiver_features(judged);
-	settle_sndbuf_share(&judged->features);
+	settle_sndbuf_share(f);
 	plain_features(judged);
+	f->at_scale = at_scale(judged);
+	wr_outside_features(judged);
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #include "model/evidence.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +142,65 @@ static int fields_from_json(const struct field *fields, void *to, const json_t *
 			return wr_err_set(err, WEIR_ERR_PEER, "evidence", "%s has the wrong type or is out of bounds", fields->key);
 	}
 	return 0;
+}
+
+double wr_end_counter(const struct wr_end *end, const char *name)
+{
+	for (size_t i = 0; i < end->n_counters; i++) {
+		if (strcmp(end->counters[i].name, name) == 0)
+			return (double)end->counters[i].delta;
+	}
+	return NAN;
+}
+
+const char *wr_end_pasted(const struct wr_end *end, const char *name)
+{
+	for (size_t i = 0; i < end->n_pasted; i++) {
+		if (strcmp(end->pasted[i].name, name) == 0)
+			return end->pasted[i].value;
+	}
+	return NULL;
+}
+
+double wr_pasted_number(const struct wr_pasted *pasted, size_t n, const char *name, int nth)
+{
+	const char *text = NULL;
+	char *rest;
+
+	for (size_t i = 0; i < n && !text; i++) {
+		if (strcmp(pasted[i].name, name) == 0)
+			text = pasted[i].value;
+	}
+	for (; text; text = rest) {
+		double value = strtod(text, &rest);
+
+		if (rest == text)
+			return NAN;
+		if (nth-- == 0)
+			return value;
+	}
+	return NAN;
+}
+
+double wr_end_devices(const struct wr_end *end, const char *what, char worst[32])
+{
+	double sum = NAN, most = 0;
+	size_t length = strlen(what);
+
+	worst[0] = '\0';
+	for (size_t i = 0; i < end->n_counters; i++) {
+		const struct wr_counter *counter = &end->counters[i];
+
+		if (strncmp(counter->name, what, length) != 0 || counter->name[length] != '@')
+			continue;
+		sum = (isnan(sum) ? 0 : sum) + (double)counter->delta;
+		if ((double)counter->delta > most) {
+			most = (double)counter->delta;
+			strncpy(worst, counter->name + length + 1, 31);
+			worst[31] = '\0';
+		}
+	}
+	return sum;
 }
 
 void wr_end_deinit(struct wr_end *end)

@@ -59,7 +59,21 @@
 	X(UNREAD_BYTES, "unread_bytes", "payload that the program has not read yet", "SIOCINQ (not TCP)")         \
 	X(WMEM_QUEUED_BYTES, "wmem_queued_bytes", "kernel memory of the send queue", "SO_MEMINFO wmem_queued")    \
 	X(SNDBUF_BYTES, "sndbuf_bytes", "effective send buffer", "SO_MEMINFO sndbuf")                             \
-	X(DROPS, "drops", "packets dropped at this socket so far", "SO_MEMINFO drops")
+	X(DROPS, "drops", "packets dropped at this socket so far", "SO_MEMINFO drops")                            \
+	X(WSCALE_OK, "wscale_ok", "1 when both ends agreed to scale windows", "tcpi_options TCPI_OPT_WSCALE")     \
+	X(RTTVAR_US, "rttvar_us", "mean deviation of the round-trip time", "ss rtt (tcpi_rttvar)")                \
+	X(LAST_SND_MS, "last_snd_ms", "time since data was sent", "ss lastsnd (tcpi_last_data_sent)")             \
+	X(LAST_RCV_MS, "last_rcv_ms", "time since data came", "ss lastrcv (tcpi_last_data_recv)")                 \
+	X(LAST_ACK_MS, "last_ack_ms", "time since an ACK came", "ss lastack (tcpi_last_ack_recv)")                \
+	X(BACKOFF, "backoff", "times that the timer was doubled", "ss backoff (tcpi_backoff)")                    \
+	X(PERSISTING, "persisting", "1 while the persist timer runs", "ss timer (idiag_timer)")                   \
+	X(SEGS_OUT, "segs_out", "segments sent so far, pure ACKs included", "ss segs_out (tcpi_segs_out)")        \
+	X(DATA_SEGS_IN, "data_segs_in", "segments with payload that came so far", "ss data_segs_in (4.6)")        \
+	X(RCV_SPACE_BYTES, "rcv_space_bytes", "bytes that the reader takes in a round trip", "ss rcv_space")      \
+	X(RCV_RTT_US, "rcv_rtt_us", "round-trip time as the receiver estimates it", "ss rcv_rtt (tcpi_rcv_rtt)")  \
+	X(DELIVERED_CE_SEGS, "delivered_ce_segs", "segments delivered with a congestion mark", "ss delivered_ce") \
+	X(RECV_Q_BYTES, "recv_q_bytes", "bytes that the program has not read", "ss Recv-Q")                       \
+	X(SEND_Q_BYTES, "send_q_bytes", "bytes that are not acknowledged or not taken", "ss Send-Q")
 
 enum wr_metric_id {
 #define X(id, key, summary, source) WR_M_##id,

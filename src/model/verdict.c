@@ -20,7 +20,7 @@ void wr_finding_prove(struct wr_finding *finding, const char *metric, double val
 	struct wr_proof_line *proof;
 	va_list args;
 
-	if (finding->n_proofs == WR_MAX_PROOFS)
+	if (finding->n_proofs == WR_MAX_PROOFS || !isfinite(value))
 		return;
 	proof = &finding->proofs[finding->n_proofs++];
 	proof->metric = metric;

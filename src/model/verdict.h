@@ -70,21 +70,24 @@ struct wr_phase {
 	enum wr_side side;
 };
 
-/* @link_late_ns: the emulated link was so late meanwhile that all confidence is a step lower; 0 it was not */
+/*
+ * @link_late_ns: the emulated link was so late meanwhile that all confidence is a step lower; 0 it was not
+ * @next: the one further command that would settle the rest, "" none; for evidence from outside
+ */
 struct wr_verdict {
 	uint64_t link_late_ns;
 	struct wr_finding causes[WR_MAX_FINDINGS];
 	size_t n_causes;
 	struct wr_phase phases[8];
 	size_t n_phases;
-	char summary[2 * WR_SENTENCE];
+	char summary[2 * WR_SENTENCE], next[WR_SENTENCE];
 	struct wr_refusal refused[WR_MAX_REFUSALS];
 	size_t n_refused;
 	struct wr_advice advice[WR_MAX_ADVICE];
 	size_t n_advice;
 };
 
-/* wr_finding_prove - add a line of evidence; silently full after WR_MAX_PROOFS. */
+/* wr_finding_prove - add a line of evidence; silently full after WR_MAX_PROOFS. A figure that isn't finite proves nothing. */
 void wr_finding_prove(struct wr_finding *finding, const char *metric, double value, const char *unit,
 		      const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -22,7 +22,7 @@ struct wr_report_head {
 /* wr_report_time - the present, in RFC 3339, UTC. */
 void wr_report_time(char started[40]);
 
-/* wr_report_head_json - schema, version, started, duration_s, complete, command, target, plan and host. */
+/* wr_report_head_json - schema, version, started, duration_s, complete, command; target, plan and host where there are such. */
 json_t *wr_report_head_json(const struct wr_report_head *head, const struct wr_plan *plan);
 
 /* wr_report_print - one JSON object on @out, then drop the reference. */
@@ -55,5 +55,35 @@ void wr_report_settings_text(char *out, size_t n_out, const struct wr_connection
 
 json_t *wr_report_tune_json(const struct wr_report_head *head, const struct wr_tuning *tuning);
 void wr_report_tune_text(FILE *out, const struct wr_tuning *tuning, const char *target);
+
+/* -- weir explain -- */
+
+/* One socket of many. @verdict: owned; @cause ...: the first cause, NULL none. */
+struct wr_report_socket {
+	char local[64], peer[64], program[32];
+	const char *cause;
+	enum wr_side side, cause_side;
+	double share_ratio;
+	enum wr_confidence confidence;
+	json_t *verdict;
+};
+
+/* @chosen: which socket @verdict is of; @interval_s: NAN unknown, @bounded: at least that. */
+struct wr_report_explained {
+	struct wr_report_head head;
+	const struct wr_verdict *verdict;
+	const struct wr_report_socket *sockets;
+	size_t n_sockets, chosen, n_files, n_lines, n_skipped;
+	const char *kinds;
+	double interval_s;
+	bool bounded;
+};
+
+void wr_report_socket_take(struct wr_report_socket *line, const char *local, const char *peer, const char *program, bool far,
+			   const struct wr_verdict *verdict);
+void wr_report_socket_drop(struct wr_report_socket *line);
+
+json_t *wr_report_explained_json(const struct wr_report_explained *report);
+void wr_report_explained_text(FILE *out, const struct wr_report_explained *report);
 
 #endif

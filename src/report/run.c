@@ -20,11 +20,14 @@ void wr_report_time(char started[40])
 
 json_t *wr_report_head_json(const struct wr_report_head *head, const struct wr_plan *plan)
 {
-	json_t *object = json_pack("{s:s,s:s,s:s,s:f,s:b,s:s,s:s}", "schema", head->schema, "version", WEIR_VERSION,
+	json_t *object = json_pack("{s:s,s:s,s:s,s:f,s:b,s:s}", "schema", head->schema, "version", WEIR_VERSION,
 				   "started", head->started, "duration_s", round(head->duration_s * 1e3) / 1e3, "complete",
-				   head->complete, "command", head->command, "target", head->target);
+				   head->complete, "command", head->command);
 
-	json_object_set_new(object, "plan", wr_plan_to_json(plan));
+	if (head->target)
+		json_object_set_new(object, "target", json_string(head->target));
+	if (plan)
+		json_object_set_new(object, "plan", wr_plan_to_json(plan));
 	if (head->facts)
 		json_object_set_new(object, "host", wr_facts_to_json(head->facts));
 	return object;
@@ -281,7 +284,7 @@ void wr_report_verdict_text(FILE *out, const struct wr_verdict *verdict)
 		fprintf(out, "%s%s\n", other->n_proofs ? ": " : "", other->n_proofs ? other->proofs[0].says : "");
 	}
 	put_phases(out, verdict);
-	if (verdict->n_refused)
+	if (verdict->n_refused && strchr("sr", verdict->refused[0].knob[0]))
 		fprintf(out, "Not this  a larger buffer: %s\n", verdict->refused[0].why);
 	for (size_t i = 0; i < verdict->n_advice; i++) {
 		if (!verdict->advice[i].apply[0])

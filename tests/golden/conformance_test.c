@@ -2,7 +2,7 @@
 /*
  * What every row of wr_causes must keep, on all recorded evidence: slots set, names unique, a page, a fixture on which
  * it is found; and what every verdict must keep when a metric is missing, as on older kernels.
- *   conformance_test PAGES FIXTURES NAME.json...     two folders, and the fixtures that are listed
+ *   conformance_test PAGES ARTEFACTS FIXTURES NAME.json...     three folders, and the fixtures that are listed
  */
 #include <glob.h>
 #include <stdbool.h>
@@ -13,6 +13,7 @@
 
 #include "explain/cause.h"
 #include "golden.h"
+#include "paste/paste.h"
 
 #define MOST_CAUSES 64
 /* Shares are sums of parts of samples: that much may be lost in rounding. */
@@ -125,6 +126,72 @@ static void check_missing(struct wr_evidence *evidence, const struct wr_evidence
 	explain(evidence, &verdict, path, "any sample");
 }
 
+/* First, or a companion of what is: both are what the verdict says. */
+static void note_seen(const struct wr_verdict *verdict, bool seen[MOST_CAUSES])
+{
+	for (size_t j = 0; wr_causes[j] && j < MOST_CAUSES; j++) {
+		const struct wr_finding *finding = wr_finding_find(verdict, wr_causes[j]->name);
+
+		seen[j] |= finding && (finding == verdict->causes || finding->companion);
+	}
+}
+
+static void text_add(struct wr_paste *paste, enum wr_paste_from from, const char *path)
+{
+	static char text[1 << 18];
+	FILE *file = fopen(path, "r");
+
+	if (!file || wr_paste_add(paste, from, text, fread(text, 1, sizeof text, file), NULL) < 0)
+		abort();
+	fclose(file);
+}
+
+/* The texts of a folder, and every verdict on them. */
+static void check_texts(const char *folder, bool seen[MOST_CAUSES])
+{
+	wr_auto(wr_paste_free) struct wr_paste *paste = NULL;
+	struct wr_paste_summary summary;
+	static struct wr_verdict verdict;
+
+	if (wr_paste_new(&paste, NULL) < 0)
+		abort();
+	for (int far = 0; far < 2; far++) {
+		char pattern[1024];
+		glob_t found;
+
+		snprintf(pattern, sizeof pattern, "%s/%s.*", folder, far ? "far" : "near");
+		if (glob(pattern, 0, NULL, &found) != 0)
+			found.gl_pathc = 0;
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			text_add(paste, far ? WR_PASTE_FAR : WR_PASTE_NEAR, found.gl_pathv[i]);
+		globfree(&found);
+	}
+	if (wr_paste_finish(paste, 0, NULL) < 0)
+		abort();
+	wr_paste_summarize(paste, &summary);
+	for (size_t i = 0; i < summary.n_cases; i++) {
+		struct wr_paste_case judged;
+
+		wr_paste_case_get(paste, i, &judged);
+		explain(judged.evidence, &verdict, folder, "nothing");
+		note_seen(&verdict, seen);
+	}
+}
+
+static void check_artefacts(const char *folder, bool seen[MOST_CAUSES])
+{
+	char pattern[1024];
+	glob_t found;
+
+	snprintf(pattern, sizeof pattern, "%s/*/truth.json", folder);
+	CHECK(glob(pattern, 0, NULL, &found) == 0, "there are no artefacts in %s", folder);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		*strrchr(found.gl_pathv[i], '/') = '\0';
+		check_texts(found.gl_pathv[i], seen);
+	}
+	globfree(&found);
+}
+
 static void check_fixture(const char *path, bool seen[MOST_CAUSES])
 {
 	struct wr_evidence evidence, whole;
@@ -133,12 +200,7 @@ static void check_fixture(const char *path, bool seen[MOST_CAUSES])
 	if (golden_load(&evidence, path) < 0 || golden_load(&whole, path) < 0)
 		exit(1);
 	explain(&evidence, &verdict, path, "nothing");
-	/* First, or a companion of what is: both are what the verdict says. */
-	for (size_t j = 0; wr_causes[j] && j < MOST_CAUSES; j++) {
-		const struct wr_finding *finding = wr_finding_find(&verdict, wr_causes[j]->name);
-
-		seen[j] |= finding && (finding == verdict.causes || finding->companion);
-	}
+	note_seen(&verdict, seen);
 	check_missing(&evidence, &whole, path);
 	wr_evidence_deinit(&evidence);
 	wr_evidence_deinit(&whole);
@@ -148,11 +210,12 @@ int main(int argc, char **argv)
 {
 	bool seen[MOST_CAUSES] = {false};
 
-	if (argc < 4)
+	if (argc < 5)
 		return 2;
 	check_rows(argv[1]);
-	check_listed(argv[2], argc - 3);
-	for (int i = 3; i < argc; i++)
+	check_artefacts(argv[2], seen);
+	check_listed(argv[3], argc - 4);
+	for (int i = 4; i < argc; i++)
 		check_fixture(argv[i], seen);
 	for (size_t j = 0; wr_causes[j] && j < MOST_CAUSES; j++)
 		CHECK(seen[j] || strcmp(wr_causes[j]->name, "unknown") == 0, "no fixture shows %s", wr_causes[j]->name);

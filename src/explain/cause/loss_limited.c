@@ -4,7 +4,6 @@
  * by a queue or policer too short for its delay to show. Compared with the rate that Mathis et al. give for that loss.
  */
 #include <math.h>
-#include <stdbool.h>
 
 #include "base/units.h"
 #include "explain/cause.h"
@@ -13,11 +12,12 @@
 #define RECOVERY_RATIO 0.2
 #define NO_QUEUE_RATIO 1.5
 #define NO_PIPE_RATIO 1.25
+/* ... where so few bytes are under way that R means nothing, a few ms more of RTT are no queue either. */
+#define NO_QUEUE_US 5000
+#define HEAVY_LOSS_RATIO 0.05
 /* How far from Mathis' rate: cubic is faster than the Reno that it describes, short intervals vary. */
 #define MATHIS_BAND 4
 #define MATHIS 1.22 /* Mathis, Semke, Mahdavi, Ott 1997: sqrt(3/2) */
-
-bool wr_cause_is_loss(const struct wr_features *f);
 
 /* Shared with path-limited, which takes the network's share otherwise. */
 bool wr_cause_is_loss(const struct wr_features *f)
@@ -32,7 +32,8 @@ bool wr_cause_is_loss(const struct wr_features *f)
 	if (f->in_flight_ratio < NO_PIPE_RATIO && f->goodput_bps < MATHIS_BAND * mathis_bps &&
 	    f->goodput_bps > mathis_bps / MATHIS_BAND)
 		return true;
-	return losing && f->queue_ratio < NO_QUEUE_RATIO;
+	return losing && (f->queue_ratio < NO_QUEUE_RATIO ||
+			  (!f->ratio_valid && (f->queue_us < NO_QUEUE_US || f->loss_ratio >= HEAVY_LOSS_RATIO)));
 }
 
 static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
@@ -40,7 +41,6 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	const struct wr_features *f = &judged->features;
 	char rate[WR_UNIT_TEXT], measured[WR_UNIT_TEXT], rtt[WR_UNIT_TEXT], least[WR_UNIT_TEXT];
 
-	(void)found;
 	if (f->stop_ratio[WR_STOP_NETWORK] < 0.05 || !wr_cause_is_loss(f))
 		return 0;
 	out->side = WR_SIDE_PATH;
@@ -58,6 +58,8 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 			 wr_rate_text(measured, f->goodput_bps));
 	out->confidence = f->loss_ratio >= 1.5 * LOSS_RATIO && f->cwnd_full_ratio >= 0.75 ? WR_CONFIDENCE_HIGH
 											  : WR_CONFIDENCE_MEDIUM;
+	if (wr_finding_find(found, "offload-loss"))
+		out->confidence = WR_CONFIDENCE_LOW;
 	return 1;
 }
 

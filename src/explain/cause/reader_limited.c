@@ -8,24 +8,81 @@
 #include "base/units.h"
 #include "explain/cause.h"
 
-#define SLOW_READER_QUEUE_RATIO 0.25
-
-static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
+static void prove_queue(const struct wr_case *judged, struct wr_finding *out)
 {
 	const struct wr_features *f = &judged->features;
 	char queue[WR_UNIT_TEXT], buffer[WR_UNIT_TEXT];
 
+	if (f->rcvbuf_eff_bytes > 0)
+		wr_finding_prove(out, "receive_queue_ratio", f->receive_queue_ratio, "ratio",
+				 "unread data fills %s of the %s receive buffer on %s (%.0f %%)",
+				 wr_size_text(queue, f->receive_queue_ratio * f->rcvbuf_eff_bytes),
+				 wr_size_text(buffer, f->rcvbuf_eff_bytes), wr_side_name(judged->receiver_side),
+				 100 * f->receive_queue_ratio);
+	else
+		wr_finding_prove(out, "receive_queue_ratio", f->receive_queue_ratio, "ratio", "data lie unread on %s in every snapshot",
+				 wr_side_name(judged->receiver_side));
+}
+
+/* Only the receiving end was seen: its queue alone says that nobody reads as fast as data come. */
+static int from_receiver(const struct wr_case *judged, struct wr_finding *out)
+{
+	out->side = judged->receiver_side;
+	out->share_ratio = 1;
+	if (judged->features.goodput_bps > 0)
+		out->ceiling_bps = judged->features.goodput_bps;
+	prove_queue(judged, out);
+	out->confidence = judged->evidence->lifetime ? WR_CONFIDENCE_LOW : WR_CONFIDENCE_MEDIUM;
+	return 1;
+}
+
+/*
+ * Only the sending end was seen. A window that stays shut while data wait is a reader that has stopped; one that opens
+ * now and then may as well be a small buffer, and both causes are said.
+ */
+static int from_sender(const struct wr_case *judged, struct wr_finding *out)
+{
+	const struct wr_features *f = &judged->features;
+	double share = f->stop_ratio[WR_STOP_WINDOW];
+
+	if (share < 0.05 || f->path_full || f->at_scale)
+		return 0;
+	out->side = judged->receiver_side;
+	out->share_ratio = f->stalled && f->zero_window ? share : share / 2;
+	if (f->goodput_bps > 0)
+		out->ceiling_bps = f->goodput_bps;
+	if (f->zero_window)
+		wr_finding_prove(out, "snd_wnd_bytes", 0, "bytes", "the peer has closed its window%s",
+				 f->stalled ? ", acknowledges probes and takes nothing" : "");
+	wr_finding_prove(out, "rwnd_limited_ratio", share, "ratio", "the sender was stopped by the peer's window for %.0f %% of the time",
+			 100 * share);
+	if (f->window_varies && !f->zero_window)
+		wr_finding_prove(out, "snd_wnd_bytes", f->window_bytes, "bytes",
+				 "the window changes as that of a queue does that somebody empties");
+	if (!f->stalled)
+		wr_finding_prove(out, "snd_wnd_bytes", f->window_bytes, "bytes",
+				 "only the receiver's own queue can tell this from a small receive buffer");
+	out->confidence = f->stalled && f->zero_window ? WR_CONFIDENCE_MEDIUM : WR_CONFIDENCE_LOW;
+	return 1;
+}
+
+static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
+{
+	const struct wr_features *f = &judged->features;
+
 	(void)found;
-	if (f->stop_ratio[WR_STOP_WINDOW] < 0.05 || !(f->receive_queue_ratio >= SLOW_READER_QUEUE_RATIO))
+	if (judged->evidence->outside && judged->out && isnan(f->receive_queue_ratio))
+		return from_sender(judged, out);
+	if (!(f->receive_queue_ratio >= WR_SLOW_READER_RATIO))
+		return 0;
+	if (judged->evidence->outside && !judged->out)
+		return from_receiver(judged, out);
+	if (f->stop_ratio[WR_STOP_WINDOW] < 0.05)
 		return 0;
 	out->side = judged->receiver_side;
 	out->share_ratio = f->stop_ratio[WR_STOP_WINDOW];
 	out->ceiling_bps = f->goodput_bps;
-	wr_finding_prove(out, "receive_queue_ratio", f->receive_queue_ratio, "ratio",
-			 "unread data fills %s of the %s receive buffer on %s (%.0f %%)",
-			 wr_size_text(queue, f->receive_queue_ratio * f->rcvbuf_eff_bytes),
-			 wr_size_text(buffer, f->rcvbuf_eff_bytes), wr_side_name(judged->receiver_side),
-			 100 * f->receive_queue_ratio);
+	prove_queue(judged, out);
 	wr_finding_prove(out, "rwnd_limited_ratio", f->rwnd_ratio, "ratio",
 			 "the sender was stopped by the peer's window for %.0f %% of the time",
 			 100 * f->stop_ratio[WR_STOP_WINDOW]);

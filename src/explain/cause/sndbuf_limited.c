@@ -8,16 +8,16 @@
 #include "base/units.h"
 #include "explain/cause.h"
 
-/* Autotuning counts as stopped at its ceiling from here on. */
 /* In flight over (goodput x min RTT): from here on the path may be full just as well. */
 #define R_SURE 1.1
+/* Autotuning counts as stopped at its ceiling from here on. */
 #define AT_CEILING_RATIO 0.95
 /* In flight over (goodput x min RTT): up to here nothing queues. */
 #define R_CLEAR 1.25
 
 static void prove_ceiling(const struct wr_case *judged, struct wr_finding *out)
 {
-	const struct wr_connection *connection = &judged->sender->connections[0];
+	const struct wr_connection *connection = judged->out;
 	double eff = judged->features.sndbuf_eff_bytes, ceiling = (double)judged->sender->tcp_wmem_max_bytes;
 	const char *side = wr_side_name(judged->sender_side);
 	char size[WR_UNIT_TEXT], asked[WR_UNIT_TEXT];
@@ -34,21 +34,33 @@ static void prove_ceiling(const struct wr_case *judged, struct wr_finding *out)
 		wr_finding_prove(out, "sndbuf_eff_bytes", eff, "bytes", "SO_SNDBUF stands at %s on %s", size, side);
 }
 
+/* How it is known that the writer waits: weir's own says so, another's queue shows it. */
+static void prove_waiting(const struct wr_case *judged, struct wr_finding *out)
+{
+	const struct wr_features *f = &judged->features;
+
+	if (!judged->evidence->outside)
+		wr_finding_prove(out, "blocked_unsent_ratio", f->stop_ratio[WR_STOP_SNDBUF], "ratio",
+				 "the writer waited for buffer space for %.0f %% of the time while hardly anything was left to send",
+				 100 * f->stop_ratio[WR_STOP_SNDBUF]);
+	else
+		wr_finding_prove(out, "wmem_queued_ratio", f->wmem_queued_ratio, "ratio",
+				 "the send queue fills %.0f %% of it, all in flight: hardly anything was left to send",
+				 100 * f->wmem_queued_ratio);
+}
+
 static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
 {
 	const struct wr_features *f = &judged->features;
 	char in_flight[WR_UNIT_TEXT], cwnd[WR_UNIT_TEXT], window[WR_UNIT_TEXT];
 
-	(void)found;
-	if (f->path_full || f->stop_ratio[WR_STOP_SNDBUF] < 0.05)
+	if (f->path_full || f->stop_ratio[WR_STOP_SNDBUF] < 0.05 || wr_finding_find(found, "notsent-lowat"))
 		return 0;
 	out->side = judged->sender_side;
 	out->share_ratio = f->stop_ratio[WR_STOP_SNDBUF];
 	out->ceiling_bps = 8e6 * f->in_flight_bytes * (double)judged->sender->n_connections / f->rtt_us;
 	prove_ceiling(judged, out);
-	wr_finding_prove(out, "blocked_unsent_ratio", f->stop_ratio[WR_STOP_SNDBUF], "ratio",
-			 "the writer waited for buffer space for %.0f %% of the time while hardly anything was left to send",
-			 100 * f->stop_ratio[WR_STOP_SNDBUF]);
+	prove_waiting(judged, out);
 	wr_finding_prove(out, "in_flight_bytes", f->in_flight_bytes, "bytes",
 			 "in flight %s; congestion window %s and peer window %s%s", wr_size_text(in_flight, f->in_flight_bytes),
 			 wr_size_text(cwnd, f->cwnd_bytes), wr_size_text(window, f->window_bytes),

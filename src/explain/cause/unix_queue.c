@@ -2,7 +2,8 @@
 /*
  * unix-queue: as many datagrams stand before a reader as its queue may hold, long before the send buffer is full. The
  * queue counts messages, so it binds where messages are small. Only readers that are not connected back have it
- * (net/unix/af_unix.c unix_recvq_full).
+ * (net/unix/af_unix.c unix_recvq_full). From outside, of any unix socket: what was sent is charged to the sender's
+ * SO_SNDBUF until it is read (SO_RCVBUF has no meaning there), and it stays.
  */
 #include <math.h>
 #include <string.h>
@@ -14,6 +15,33 @@
 #define MESSAGE_OVERHEAD 1280
 /* The queue is full while no more than so much of the send buffer is: the buffer wakes its writer at a quarter. */
 #define BUFFER_RATIO 0.5
+
+/* unix_writable: a writer is woken when a quarter of its buffer is in use at most. */
+#define FULL_RATIO 0.5
+
+static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
+{
+	const struct wr_queue *queue = &judged->queue;
+	const struct wr_end *end = queue->side == WR_SIDE_FAR ? &judged->evidence->far : &judged->evidence->near;
+	double qlen = wr_end_number(end, "net.unix.max_dgram_qlen", 0);
+	bool sends = queue->sndbuf_ratio >= FULL_RATIO;
+
+	(void)found;
+	if (!queue->seen || (!sends && !queue->same))
+		return 0;
+	out->side = queue->side;
+	out->share_ratio = 1;
+	if (sends)
+		wr_finding_prove(out, "sndbuf_ratio", queue->sndbuf_ratio, "ratio",
+				 "the send buffer is %.0f %% full in every snapshot: its reader does not take it",
+				 100 * queue->sndbuf_ratio);
+	if (queue->same)
+		wr_finding_prove(out, "recv_q_bytes", (double)queue->looks, "count",
+				 "what waits to be read is the same in all %zu snapshots", queue->looks);
+	wr_finding_prove(out, "net.unix.max_dgram_qlen", qlen, "count", "no more than %.0f datagrams may wait", qlen);
+	out->confidence = queue->looks > 1 ? WR_CONFIDENCE_MEDIUM : WR_CONFIDENCE_LOW;
+	return 1;
+}
 
 static int eval_plain(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
 {
@@ -41,7 +69,9 @@ static int eval_plain(const struct wr_case *judged, const struct wr_verdict *fou
 
 const struct wr_cause wr_cause_unix_queue = {
 	.name = "unix-queue",
-	.summary = "The reader's queue of datagrams is full by their number.",
-	.source = "net/unix/af_unix.c unix_dgram_sendmsg, net.unix.max_dgram_qlen",
+	.summary = "Data of a unix socket wait for a reader that does not take them, or its queue is full by their number.",
+	.source = "net/unix/af_unix.c unix_dgram_sendmsg, unix_writable; net.unix.max_dgram_qlen",
+	.protocols = 1U << WR_UNIX,
+	.eval = eval,
 	.eval_plain = eval_plain,
 };

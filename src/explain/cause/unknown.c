@@ -15,7 +15,9 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	out->side = WR_SIDE_PATH;
 	out->share_ratio = 1 - explained;
 	out->confidence = WR_CONFIDENCE_LOW;
-	if (judged->features.n_samples < FEW_SAMPLES)
+	if (judged->evidence->outside)
+		wr_finding_prove(out, "explained_ratio", explained, "ratio", "what was pasted accounts for %.0f %% of it", 100 * explained);
+	else if (judged->features.n_samples < FEW_SAMPLES)
 		wr_finding_prove(out, "samples", (double)judged->features.n_samples, "count",
 				 "only %zu samples: measure longer (-t)", judged->features.n_samples);
 	else
@@ -28,6 +30,7 @@ const struct wr_cause wr_cause_unknown = {
 	.name = "unknown",
 	.summary = "The evidence does not say what limits the transfer.",
 	.source = "the rest of the shares",
+	.protocols = ~0U,
 	.eval = eval,
 	.eval_plain = eval,
 };

@@ -2,12 +2,46 @@
 /*
  * vsock-credit: the writer has as many bytes under way as the reader's buffer allows. On virtio and loopback that
  * buffer alone bounds a connection; a writer that waits while the reader is neither used up nor told to be slow waits
- * for credit.
+ * for credit. From outside the diagnostics of vsock show no queue, so it takes a program's own words about ENOBUFS or
+ * credit beside a vsock socket.
  */
+#include <ctype.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/units.h"
 #include "explain/cause.h"
+
+static bool speaks_of_it(const char *line)
+{
+	char lowered[sizeof((struct wr_remark *)0)->line];
+	size_t i = 0;
+
+	for (; line[i] && i < sizeof lowered - 1; i++)
+		lowered[i] = (char)tolower((unsigned char)line[i]);
+	lowered[i] = '\0';
+	return strstr(lowered, "enobufs") || strstr(lowered, "no buffer space") || strstr(lowered, "credit");
+}
+
+static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
+{
+	(void)found;
+	for (int far = 0; far < 2; far++) {
+		const struct wr_end *end = far ? &judged->evidence->far : &judged->evidence->near;
+
+		for (size_t i = 0; i < end->n_remarks; i++) {
+			if (!speaks_of_it(end->remarks[i].line))
+				continue;
+			out->side = far ? WR_SIDE_FAR : WR_SIDE_NEAR;
+			out->share_ratio = 1;
+			wr_finding_prove(out, "log", 1, "count", "a program on %s says: %s", wr_side_name(out->side),
+					 end->remarks[i].line);
+			out->confidence = WR_CONFIDENCE_LOW;
+			return 1;
+		}
+	}
+	return 0;
+}
 
 static int eval_plain(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
 {
@@ -35,6 +69,8 @@ static int eval_plain(const struct wr_case *judged, const struct wr_verdict *fou
 const struct wr_cause wr_cause_vsock_credit = {
 	.name = "vsock-credit",
 	.summary = "The reader's buffer gives the writer less credit than it could use.",
-	.source = "net/vmw_vsock/virtio_transport_common.c virtio_transport_get_credit",
+	.source = "net/vmw_vsock/virtio_transport_common.c virtio_transport_get_credit, virtio_transport_inc_rx_pkt",
+	.protocols = 1U << WR_VSOCK,
+	.eval = eval,
 	.eval_plain = eval_plain,
 };

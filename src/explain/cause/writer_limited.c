@@ -8,6 +8,29 @@
 #include "base/units.h"
 #include "explain/cause.h"
 
+/* From here on a program that is idle between its writes is beyond doubt. */
+#define IDLE_RATIO 0.9
+/* Segments that are smaller: messages of a program that sends when it has something to say. */
+#define SMALL_SEGMENT_RATIO 0.25
+
+static void prove_outside(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
+{
+	const struct wr_features *f = &judged->features;
+	const struct wr_talk *talk = &judged->talk[judged->sender_side == WR_SIDE_FAR ? 1 : 0];
+	bool messages = talk->seg_bytes < SMALL_SEGMENT_RATIO * talk->mss_bytes;
+
+	wr_finding_prove(out, "busy_ratio", f->busy_ratio, "ratio", "data were queued or under way for %.1f %% of the time",
+			 100 * f->busy_ratio);
+	wr_finding_prove(out, "notsent_bytes", f->notsent_bytes, "bytes", "nothing waits to be sent, and both windows have room");
+	if (messages)
+		wr_finding_prove(out, "segment_bytes", talk->seg_bytes, "bytes",
+				 "messages of %.0f B go out one by one as they come: a program that has no more to say is healthy",
+				 talk->seg_bytes);
+	out->confidence = messages || !f->writer_known || wr_finding_find(found, "idle-restart")   ? WR_CONFIDENCE_LOW
+			  : out->share_ratio >= IDLE_RATIO && !judged->evidence->lifetime ? WR_CONFIDENCE_HIGH
+							     : WR_CONFIDENCE_MEDIUM;
+}
+
 /*
  * A writer of weir's own that nobody paced is always ready: what holds it is not a program. But one that sends messages
  * may wait for each to be done; it then uses little CPU.
@@ -26,12 +49,19 @@ static int eval(const struct wr_case *judged, const struct wr_verdict *found, st
 	const struct wr_features *f = &judged->features;
 	char took[WR_UNIT_TEXT];
 
-	(void)found;
-	if (f->stop_ratio[WR_STOP_WRITER] < 0.05 || !has_pauses(judged))
+	if (f->stop_ratio[WR_STOP_WRITER] < 0.05 || (!judged->evidence->outside && !has_pauses(judged)))
+		return 0;
+	/* Who has sent nothing is no writer that is slow. */
+	if (judged->evidence->outside && f->moved_bytes <= 0)
 		return 0;
 	out->side = judged->sender_side;
 	out->share_ratio = f->stop_ratio[WR_STOP_WRITER];
-	out->ceiling_bps = f->goodput_bps;
+	if (f->goodput_bps > 0)
+		out->ceiling_bps = f->goodput_bps;
+	if (judged->evidence->outside) {
+		prove_outside(judged, found, out);
+		return 1;
+	}
 	wr_finding_prove(out, "idle_writer_ratio", out->share_ratio, "ratio",
 			 "for %.0f %% of the time nothing was left to send and the writer was not waiting for buffer space",
 			 100 * out->share_ratio);

@@ -34,6 +34,7 @@
 #define WR_TCP_INFO 11
 #define WR_TCP_CONGESTION 13
 #define WR_TCP_NOTSENT_LOWAT 25
+#define OPT_WSCALE 4 /* TCPI_OPT_WSCALE */
 #define BUF_LOCK_SEND 1
 #define BUF_LOCK_RECEIVE 2
 
@@ -204,6 +205,7 @@ static void tcp_sample(int fd, struct wr_sample *sample)
 	sample->value[WR_M_CA_STATE] = info.ca_state;
 	sample->value[WR_M_SND_WSCALE] = info.snd_wscale;
 	sample->value[WR_M_RCV_WSCALE] = info.rcv_wscale;
+	sample->value[WR_M_WSCALE_OK] = (info.options & OPT_WSCALE) != 0;
 	TAKE(SND_MSS_BYTES, snd_mss, 1);
 	TAKE(UNACKED_SEGS, unacked, 1);
 	TAKE(SACKED_SEGS, sacked, 1);
