@@ -212,7 +212,7 @@ void wr_end_deinit(struct wr_end *end)
 	end->n_connections = 0;
 }
 
-int wr_end_init(struct wr_end *end, size_t n_connections, struct weir_err *err)
+void wr_end_blank(struct wr_end *end)
 {
 	memset(end, 0, sizeof *end);
 	end->tcp_rmem_max_bytes = end->tcp_wmem_max_bytes = WR_UNSET;
@@ -222,6 +222,11 @@ int wr_end_init(struct wr_end *end, size_t n_connections, struct weir_err *err)
 	end->link_late_p99_ns = WR_UNSET;
 	end->zerocopy_writes = end->zerocopy_copied = WR_UNSET;
 	end->other_cpu_ratio = -1;
+}
+
+int wr_end_init(struct wr_end *end, size_t n_connections, struct weir_err *err)
+{
+	wr_end_blank(end);
 	end->connections = calloc(n_connections ? n_connections : 1, sizeof *end->connections);
 	if (!end->connections)
 		return wr_err_memory(err, "connections");

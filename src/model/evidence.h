@@ -118,6 +118,8 @@ struct wr_evidence {
 	bool ramping, complete;
 };
 
+/* wr_end_blank - an end without connections, of which nothing is known. */
+void wr_end_blank(struct wr_end *end);
 void wr_end_deinit(struct wr_end *end);
 int wr_end_init(struct wr_end *end, size_t n_connections, struct weir_err *err);
 json_t *wr_end_to_json(const struct wr_end *end, bool with_samples);

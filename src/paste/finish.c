@@ -213,8 +213,7 @@ static bool is_receiver(const struct wr_paste_socket *end, const struct wr_paste
 
 static void end_fill(const struct wr_paste *paste, struct wr_end *end, size_t host, struct wr_paste_socket *socket)
 {
-	memset(end, 0, sizeof *end);
-	end->other_cpu_ratio = -1;
+	wr_end_blank(end);
 	wr_paste_facts_to_end(host < paste->n_hosts ? &paste->hosts[host]->facts : &(struct wr_paste_facts){0}, end);
 	end->connections = socket ? &socket->connection : NULL;
 	end->n_connections = socket != NULL;
