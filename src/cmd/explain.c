@@ -140,7 +140,7 @@ static int file_add(struct wr_paste *paste, const struct file *file, struct weir
 	bool is_stdin = strcmp(file->path, "-") == 0;
 	wr_auto_fd int fd = is_stdin ? dup(STDIN_FILENO) : open(file->path, O_RDONLY | O_CLOEXEC);
 	wr_auto_free char *text = NULL;
-	size_t n_text;
+	size_t n_text = 0;
 
 	if (fd < 0) {
 		wr_err_errno(err, WEIR_ERR_USAGE, "open", errno, "%s can't be read", file->path);
