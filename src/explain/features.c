@@ -29,14 +29,21 @@
  * Under pacing a writer short of buffer space still shows unsent data between two paced bursts: with bbr 39-55 % of
  * the waiting has less than 4 MSS unsent below the knee, 0-8 % above it (100 Mbit/s, 20 ms, SO_SNDBUF 32K to 400K).
  */
-#define PACED_STARVED_RATIO 0.35
+#define PACED_STARVED_RATIO 0.2
 #define RECOVERY_STATE 3
+/* A reader's queue that fills half of its buffer on the mean, with the window shut now and then. */
+#define UNREAD_STANDS_RATIO 0.5
+#define LEAST_WINDOW_RATIO 0.05
 /* A pipe of fewer segments says nothing by R: on loopback the minimum RTT is the clock's own grain. */
 #define LEAST_PIPE_MSS 2
 /* Largest window that a scale of 0 can say. */
 #define WINDOW_FIELD_MAX 65535.0
 #define AT_SCALE_RATIO 0.95
 #define QUEUE_RATIO 1.25
+#define LEAST_QUEUE_MSS 4
+/* A pipe of less than two segments makes no R; with both ends seen, a delay that the path has not by itself tells as well. */
+#define SHORT_PIPE_RATIO 2
+#define SHORT_PIPE_QUEUE_US 2000
 #define LONG_QUEUE_RATIO 1.5
 #define LONG_QUEUE_US 5000
 /* A queue that drops so much of what comes is no queue that one can see from here. */
@@ -251,6 +258,7 @@ static void rates(struct wr_case *judged)
 {
 	struct wr_features *f = &judged->features;
 	double sent, carried_bps, n = (double)judged->sender->n_connections;
+	bool standing;
 
 	f->goodput_bps = judged->evidence->steady_bps;
 	f->busy_ratio = chronograph(judged, WR_M_BUSY_US);
@@ -278,11 +286,22 @@ static void rates(struct wr_case *judged)
 		f->in_flight_ratio = fmin(f->in_flight_ratio, f->queue_ratio);
 		f->in_flight_low_ratio = fmin(f->in_flight_low_ratio, f->in_flight_ratio);
 	}
-	/* Where others share the path, the little that one connection carries makes no R; its delay is beyond doubt. */
-	f->queued = f->ratio_valid ? f->queue_ratio >= QUEUE_RATIO || f->in_flight_ratio >= QUEUE_RATIO
+	/*
+	 * What is under way beyond what the path holds must be more than acknowledgements on their way explain. Where others share
+	 * the path, the little that one connection carries makes no R; its delay is beyond doubt.
+	 */
+	standing = judged->evidence->outside ||
+		   f->in_flight_bytes * n - carried_bps * f->min_rtt_us / 8e6 >= LEAST_QUEUE_MSS * f->mss_bytes * n;
+	f->queued = f->ratio_valid ? standing && (f->queue_ratio >= QUEUE_RATIO || f->in_flight_ratio >= QUEUE_RATIO)
 				   : judged->evidence->outside && f->queue_ratio >= LONG_QUEUE_RATIO && f->queue_us >= LONG_QUEUE_US &&
 					     f->loss_ratio < QUEUE_LOSS_RATIO;
-	if (!f->ratio_valid)
+	if (!f->ratio_valid) {
+		f->path_full = !judged->evidence->outside && standing && f->queue_ratio >= SHORT_PIPE_RATIO &&
+			       f->queue_us >= SHORT_PIPE_QUEUE_US;
+		f->queued = f->queued || f->path_full;
+		return;
+	}
+	if (!standing)
 		return;
 	f->path_full = f->in_flight_ratio > R_PATH || (f->in_flight_ratio > R_LIMIT && f->in_flight_low_ratio > R_LOW_PATH);
 	f->doubt = !f->path_full && f->in_flight_ratio > R_LIMIT && f->in_flight_low_ratio > R_LOW_LIMIT;
@@ -372,6 +391,9 @@ static void settle_window_share(struct wr_features *f)
 {
 	double missing = isnan(f->rwnd_ratio) ? 0 : fmin(f->rwnd_ratio, 1) - f->stop_ratio[WR_STOP_WINDOW];
 
+	/* What a reader lets through in gusts crosses the network in gusts: while its queue stands, the pace is the reader's. */
+	if (f->receive_queue_ratio >= UNREAD_STANDS_RATIO && f->stop_ratio[WR_STOP_WINDOW] >= LEAST_WINDOW_RATIO)
+		missing = 1;
 	if (!(missing > 0))
 		return;
 	missing = fmin(missing, f->stop_ratio[WR_STOP_NETWORK]);
@@ -433,13 +455,13 @@ int wr_case_init(struct wr_case *judged, const struct wr_evidence *evidence, str
 	from_sums(judged, &sums);
 	free(sums.rtts);
 	rates(judged);
+	receiver_features(judged);
 	if (evidence->outside)
 		wr_outside_shares(f, sums.stop, sums.n_idle);
 	else
 		settle_window_share(f);
 	busiest(judged, judged->sender, &f->sender_cpu_ratio, &f->sender_wait_ratio);
 	busiest(judged, judged->receiver, &f->receiver_cpu_ratio, &f->receiver_wait_ratio);
-	receiver_features(judged);
 	settle_sndbuf_share(f);
 	plain_features(judged);
 	f->at_scale = at_scale(judged);

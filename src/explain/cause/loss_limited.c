@@ -32,6 +32,9 @@ bool wr_cause_is_loss(const struct wr_features *f)
 	if (f->in_flight_ratio < NO_PIPE_RATIO && f->goodput_bps < MATHIS_BAND * mathis_bps &&
 	    f->goodput_bps > mathis_bps / MATHIS_BAND)
 		return true;
+	/* What carries many times as much was not kept small by its losses: they are those of a full queue. */
+	if (f->goodput_bps > MATHIS_BAND * mathis_bps)
+		return false;
 	return losing && (f->queue_ratio < NO_QUEUE_RATIO ||
 			  (!f->ratio_valid && (f->queue_us < NO_QUEUE_US || f->loss_ratio >= HEAVY_LOSS_RATIO)));
 }
