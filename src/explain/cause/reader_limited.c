@@ -8,6 +8,9 @@
 #include "base/units.h"
 #include "explain/cause.h"
 
+/* What counts as keeping a pace: a reader waits for its time slice now and then. */
+#define KEEPS_PACE_RATIO 0.97
+
 static void prove_queue(const struct wr_case *judged, struct wr_finding *out)
 {
 	const struct wr_features *f = &judged->features;
@@ -66,11 +69,33 @@ static int from_sender(const struct wr_case *judged, struct wr_finding *out)
 	return 1;
 }
 
+/* A reader that weir itself holds to a pace, and that keeps it. */
+static int at_its_pace(const struct wr_case *judged, struct wr_finding *out)
+{
+	const struct wr_plan *plan = &judged->evidence->plan;
+	uint64_t pace_bps = plan->reverse ? plan->read_bps : plan->far_read_bps;
+	double all_bps = (double)pace_bps * judged->features.n_connections;
+	char pace[WR_UNIT_TEXT], rate[WR_UNIT_TEXT];
+
+	if (judged->evidence->outside || pace_bps == WR_UNSET || judged->features.goodput_bps < KEEPS_PACE_RATIO * all_bps)
+		return 0;
+	out->side = judged->receiver_side;
+	out->share_ratio = 1;
+	out->ceiling_bps = all_bps;
+	wr_finding_prove(out, "pace_bps", all_bps, "bit/s", "the reader is held to %s and takes %s", wr_rate_text(pace, all_bps),
+			 wr_rate_text(rate, judged->features.goodput_bps));
+	prove_queue(judged, out);
+	out->confidence = WR_CONFIDENCE_HIGH;
+	return 1;
+}
+
 static int eval(const struct wr_case *judged, const struct wr_verdict *found, struct wr_finding *out)
 {
 	const struct wr_features *f = &judged->features;
 
 	(void)found;
+	if (at_its_pace(judged, out))
+		return 1;
 	if (judged->evidence->outside && judged->out && isnan(f->receive_queue_ratio))
 		return from_sender(judged, out);
 	if (!(f->receive_queue_ratio >= WR_SLOW_READER_RATIO))
