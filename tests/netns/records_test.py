@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Workloads on paths where their figures are known. Timers are the link's and the kernel's own, so they hold anywhere."""
+"""Workloads on paths where their figures are known. Timers are the link's and the kernel's own; a busy machine makes them
+late, never early, so a figure that depends on them is the best of three."""
 import pytest
 
 import schema
@@ -17,13 +18,24 @@ def run(link, args):
     return outcome.json
 
 
+def fastest(link, args, wanted, within):
+    """Of up to three runs one whose messages a second are as wanted; none may have more."""
+    for _ in range(3):
+        result = run(link, args)
+        rate = result["workload"]["messages_per_s"]
+        assert rate <= wanted + within, rate
+        if rate >= wanted - within:
+            return result
+    raise AssertionError(f"{rate} messages a second, not {wanted} within {within}")
+
+
 @pytest.mark.parametrize("direction", ["", " -R"], ids=["forward", "reverse"])
 @pytest.mark.parametrize("size", ["60", "20-100"])
 def test_five_records_a_second(size, direction):
     """A sender that waits for each acknowledgement, a receiver that holds it back for 200 ms."""
-    result = run(MICROSOFT, f"-t 3 --workload records:size={size},wait=acked{direction}")
+    result = fastest(MICROSOFT, f"-t 3 --workload records:size={size},wait=acked{direction}", 5, 0.2)
     workload = result["workload"]
-    assert workload["messages_per_s"] == pytest.approx(5, abs=0.2) and 13 <= workload["messages"] <= 17
+    assert 13 <= workload["messages"] <= 17
     assert workload["latency_us"]["p50"] == pytest.approx(200e3, rel=0.04)
     assert 20 <= workload["bytes_per_segment"] <= 100
     first = result["verdict"]["causes"][0]
@@ -33,8 +45,7 @@ def test_five_records_a_second(size, direction):
 
 
 def test_the_timer_makes_the_rate():
-    result = run("--ack-policy timer=50ms", "-t 1.5 --workload records:size=60,wait=acked")
-    assert result["workload"]["messages_per_s"] == pytest.approx(20, rel=0.06)
+    fastest("--ack-policy timer=50ms", "-t 1.5 --workload records:size=60,wait=acked", 20, 1.2)
 
 
 def test_batches_are_the_cure():
@@ -45,9 +56,8 @@ def test_batches_are_the_cure():
 
 def test_latency_is_the_round_trip():
     """Without anything that holds acknowledgements back a record takes a round trip."""
-    workload = run("--rtt 40ms", "-t 1.5 --workload records:size=60,wait=acked")["workload"]
+    workload = fastest("--rtt 40ms", "-t 1.5 --workload records:size=60,wait=acked", 24, 1.5)["workload"]
     assert workload["latency_us"]["p50"] == pytest.approx(40e3, rel=0.1)
-    assert workload["messages_per_s"] == pytest.approx(25, rel=0.1)
 
 
 def test_nagle_gathers_records():
