@@ -114,7 +114,7 @@ static double rank(const struct wr_case *judged, const struct wr_finding *findin
 	return finding->share_ratio;
 }
 
-static void sort(const struct wr_case *judged, struct wr_verdict *verdict)
+static void order(const struct wr_case *judged, struct wr_verdict *verdict)
 {
 	for (size_t i = 1; i < verdict->n_causes; i++) {
 		struct wr_finding moving = verdict->causes[i];
@@ -124,12 +124,36 @@ static void sort(const struct wr_case *judged, struct wr_verdict *verdict)
 			verdict->causes[j] = verdict->causes[j - 1];
 		verdict->causes[j] = moving;
 	}
+}
+
+/* What repeats another cause's share and does not lead accompanies it, so that the shares of the others add up to 1 at most. */
+static bool demote(struct wr_verdict *verdict)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < verdict->n_causes; i++)
+		sum += verdict->causes[i].companion ? 0 : verdict->causes[i].share_ratio;
+	for (size_t i = verdict->n_causes; sum > 1.0005 && i-- > 1;) {
+		if (verdict->causes[i].companion)
+			continue;
+		verdict->causes[i].companion = true;
+		return true;
+	}
+	return false;
+}
+
+static void sort(const struct wr_case *judged, struct wr_verdict *verdict)
+{
+	order(judged, verdict);
 	for (size_t l = 0; verdict->n_causes && l < WR_N_ELEMENTS(leaders); l++) {
 		if (!is(&verdict->causes[0], leaders[l].leader))
 			continue;
 		for (size_t i = 1; i < verdict->n_causes; i++)
 			verdict->causes[i].companion |= follows(l, &verdict->causes[i]);
 	}
+	while (demote(verdict))
+		;
+	order(judged, verdict);
 }
 
 static void summarize(const struct wr_case *judged, struct wr_verdict *verdict)

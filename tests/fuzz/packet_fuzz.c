@@ -362,7 +362,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	data += N_ELEMENTS + 1;
 	size -= N_ELEMENTS + 1;
 	if (!capture)
-		CHECK(wr_lab_capture_new(&capture, "/dev/null", 0, NULL) == 0, "no capture");
+		CHECK(wr_lab_capture_new(&capture, "/dev/null", 0, 0, NULL) == 0, "no capture");
 	CHECK(wr_lab_chain_init(&chain, &config.ways[WR_LAB_NEAR], config.seed, passage.at_ns, NULL) == 0, "no memory");
 	CHECK(wr_lab_acks_new(&holding.acks, ACK_TIMER_NS, 2, NULL) == 0, "no memory");
 	for (size_t number = 1; number <= MOST_PACKETS && read_packet(&passage, &data, &size); number++) {
